@@ -11,5 +11,5 @@ HOMES = {
     "interpreter.options": "OpResolverType",
     "tools.analyzer": "Analyzer=ModelAnalyzer",
 }
-MODULES = {"authoring": "converter.api.authoring"}
+MODULES = {"authoring": "converter.api.authoring", "nn": "compat.v1.lite_experimental_nn"}
 __all__, __getattr__, __dir__ = facade("flatlite.lite.experimental", HOMES, modules=MODULES)

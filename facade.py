@@ -11,20 +11,25 @@ Homes = Mapping[str, str]
 Facade = tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]
 
 
-def facade(module: str, *tables: Homes, modules: Homes | None = None) -> Facade:
+def facade(
+    module: str, *tables: Homes, modules: Homes | None = None, absent: Homes | None = None
+) -> Facade:
     """`__all__`, `__getattr__` and `__dir__` of a module.
 
     Args:
         module: its name.
         tables: the names it has.
         modules: modules it has as names -> where they are, from the root.
+        absent: names that it does not have -> what to take instead.
     """
     homes = homes_of(*tables) | {name: (home, "") for name, home in (modules or {}).items()}
     names = sorted(homes)
 
     def get(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+            advice = (absent or {}).get(name)
+            words = f"module '{module}' has no attribute '{name}'"
+            raise AttributeError(f"{words}: {advice}" if advice else words)
         home, attribute = homes[name]
         home_module = importlib.import_module(f".{home}", __package__)
         return getattr(home_module, attribute) if attribute else home_module

@@ -1,5 +1,6 @@
 """The names of `tf.train`: optimizers, schedules, checkpoints."""
 
+from .compat.v1.absent import TRAIN
 from .facade import facade
 
 HOMES = {
@@ -74,4 +75,4 @@ MODULES = {
     "experimental": "compat.v1.train_experimental",
     "queue_runner": "training.sessions.queue_runner",
 }
-__all__, __getattr__, __dir__ = facade(__name__, HOMES, modules=MODULES)
+__all__, __getattr__, __dir__ = facade(__name__, HOMES, modules=MODULES, absent=TRAIN)

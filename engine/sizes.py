@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol, cast
 
+MAX_SIZE = 2**31 - 1
+
 
 class Symbolic(Protocol):
     """A size that knows how it comes from unknown dimensions."""
@@ -83,6 +85,11 @@ def counted_slices(size: int, begin: int, n: int) -> int:
 def negative(sizes: Iterable[int]) -> bool:
     """Whether one of some sizes is a negative number."""
     return any(size < 0 and is_plain(size) for size in sizes)
+
+
+def too_large(sizes: Iterable[int]) -> bool:
+    """Whether one of some sizes is a number beyond those of int32, as which files hold them."""
+    return any(size > MAX_SIZE and is_plain(size) for size in sizes)
 
 
 def may_be_negative(sizes: Iterable[int]) -> bool:

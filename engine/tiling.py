@@ -39,13 +39,10 @@ OUTER_BLOCK = 32
 SUM_PADDING = 16
 """Columns of totals are stored in multiples of these."""
 
-CRITICAL_PAIRS = 1024
-"""Pairs of int8 next to a half that a sum in one line has room for."""
-
 FORM = 6
 """The one of the numbers of a sum or product of two int8 that says whether they fit all pairs."""
 
-SUM_FORM, PRODUCT_FORM, AWAY_SUM_FORM, NEAR_SUM_FORM = 1, 2, 3, 4
+PRODUCT_FORM, AWAY_SUM_FORM, NEAR_SUM_FORM = 1, 2, 3
 """What it says then: of which they are. Of the last two the first is a sum whose halves go away
 from zero, the other one that is not sure next to a half."""
 

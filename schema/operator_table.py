@@ -21,7 +21,8 @@ The family is the module of interpreter/ops that has it, `-` for none. Traits:
     bounded            its results are finite even where the operand is infinite
     activation         its kernels apply the option fused_activation_function
     typed              means something else for another type
-    total              never fails when it runs, if integers after its first operand are constant
+    total              never fails when it runs, if integers after its first operand are constant;
+                       total=unscaled: where its operand has no scale
     stateful           gives something else from run to run; `writes`: what nobody reads counts, too
     calls=a,b          options that hold the subgraphs it runs
     axes=, sizes=, rows=    operands that list axes, that are sizes or counts, that have a row for
@@ -162,7 +163,7 @@ RFFT2D complex x length -> y:c64 ; rank=x sizes=length
 RIGHT_SHIFT binary x y -> z:x ; broadcast
 RNN recurrent.rnn x weights recurrent bias state -> y:x ; rank=2 hybrid=weights,recurrent
 ROUND unary x -> y:x ; elementwise
-RSQRT unary x -> y:x ; elementwise int8=own total
+RSQRT unary x -> y:x ; elementwise int8=own total=unscaled
 SCATTER_ND gather indices updates shape -> y:updates ; rank=#shape sizes=shape
 SEGMENT_SUM segment x ids -> y:x ; rank=x
 SELECT compare condition x y -> z:x ; moves int8=same total
@@ -178,11 +179,11 @@ SPACE_TO_DEPTH transpose x -> y:x ; moves rank=4 int8=same
 SPARSE_TO_DENSE gather indices shape values default -> y:values ; rank=#shape sizes=shape
 SPLIT concat axis x -> num_splits*y:x ; moves rank=x axes=axis int8=same
 SPLIT_V concat x sizes axis -> num_splits*y:x ; moves rank=x axes=axis sizes=sizes int8=same
-SQRT unary x -> y:x ; elementwise int8=own total
+SQRT unary x -> y:x ; elementwise int8=own total=unscaled
 SQUARE unary x -> y:x ; elementwise total
 SQUARED_DIFFERENCE binary x y -> z:x ; broadcast commutative int8=own total
 SQUEEZE reshape x -> y:x ; moves view int8=same total
-STABLEHLO_ABS stablehlo.elementwise x -> y:x ; elementwise
+STABLEHLO_ABS stablehlo.elementwise x -> y:x? ; elementwise
 STABLEHLO_ADD stablehlo.elementwise x y -> z:x ; rank=x commutative
 STABLEHLO_AND stablehlo.elementwise x y -> z:x ; rank=x commutative
 STABLEHLO_BROADCAST_IN_DIM stablehlo.moves x -> y:x ; moves

@@ -24,8 +24,15 @@ ROOTS = (
     ("tf.compat.v1.", "flatlite.compat.v1"),
     ("tf.compat.v2.", "flatlite"),
     ("tf.", "flatlite.compat.v1"),
+    ("tf.", "flatlite.compat.v2"),
     ("tf.", "flatlite"),
 )
+BARE = ("tf.", "tf.train.", "tf.queue.", "tf.nn.rnn_cell.", "tf.lite.constants.")
+INNER = (
+    *("flatlite.schema.proto", "flatlite.training.checkpoints.checkpoints"),
+    "flatlite.converter.api.toco",
+)
+"""Where a name without a module is looked for: a description names messages and bases so."""
 KINDS = ("function", "class", "method")
 ABSENT = object()
 
@@ -42,7 +49,14 @@ def resolved(symbol: str) -> Any:
                 break
         else:
             return value
-    return ABSENT
+    return ABSENT if symbol.startswith("tf.") else bare(symbol)
+
+
+def bare(name: str) -> Any:
+    """The object of a name without a module, or ABSENT."""
+    public = (resolved(prefix + name) for prefix in BARE)
+    inner = (getattr(importlib.import_module(home), name, ABSENT) for home in INNER)
+    return next((value for value in (*public, *inner) if value is not ABSENT), ABSENT)
 
 
 def member(owner: Any, name: str) -> Any:

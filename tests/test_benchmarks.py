@@ -1,5 +1,6 @@
 """The benchmark runner on one tiny model: the shape of its report, and how it is printed."""
 
+import importlib
 import json
 import re
 import subprocess
@@ -81,6 +82,25 @@ def test_steps_of_training(tmp_path):
     assert (line["program"], line["threads"], line["losses"]) == ("mlp", 1, "")
     assert min(line["ms"]["flatlite"]) > 0
     assert "MLP of 3 layers" in done.stdout
+
+
+def test_single_operators(tmp_path):
+    """Every row of the table is written under a name of its own; those that match are timed."""
+    target = tmp_path / "operators.json"
+    command = [sys.executable, str(RUN.with_name("operators.py")), "^ABS f32", "--calls", "3"]
+    done = subprocess.run(
+        [*command, "--json", str(target)], capture_output=True, text=True, timeout=300, check=True
+    )
+    ((name, result),) = json.loads(target.read_text()).items()
+    assert result["difference"] == 0
+    assert min(result["ours"], result["auto"]) > 0
+    assert name in done.stdout
+
+
+def test_names_of_single_operators(monkeypatch):
+    monkeypatch.syspath_prepend(RUN.parent)
+    rows = list(importlib.import_module("operator_models").rows())
+    assert len({row.name for row in rows}) == len(rows)
 
 
 def test_unknown_model(folder):

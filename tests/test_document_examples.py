@@ -25,15 +25,6 @@ def test_each_example_is_there_once():
     assert not set(numbers) & set(NOT_RUN)
 
 
-@pytest.mark.parametrize("name", ["tpu"])
-def test_examples_of_what_is_not_there_are_written_when_it_is(name):
-    assert any(f"tf.{name} is not there" in reason for reason in NOT_RUN.values())
-    value = tf
-    for word in name.split("."):
-        value = getattr(value, word, None)
-    assert value is None
-
-
 @pytest.mark.slow  # needs the documents' own list
 @pytest.mark.skipif(not DOCUMENTS.exists(), reason="the list of examples is not in this checkout")
 def test_examples_are_those_of_the_documents():

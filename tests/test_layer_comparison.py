@@ -154,10 +154,14 @@ def test_random_inputs_lie_in_what_integers_hold(files, tmp_path):
         (["--sample", "1"], "--sample is for --data"),
         (["--range=2,1"], "must go up, got 2 to 1"),
         (["--data", "none.npz"], "none.npz"),
+        (["--data", "NARROW"], "input 'x' must have the shape (1, 8, 8, 4), got (1, 8, 7, 4)"),
     ],
 )
-def test_inputs_that_cannot_be(options, message, files, samples, capsys):
-    options = [samples[0] if option == "DATA" else option for option in options]
+def test_inputs_that_cannot_be(options, message, files, samples, tmp_path, capsys):
+    narrow = tmp_path / "narrow.npz"
+    np.savez(narrow, x=samples[1][:, :, 1:])
+    paths = {"DATA": samples[0], "NARROW": str(narrow)}
+    options = [paths.get(option, option) for option in options]
     assert main(["compare", files["float"], files["int8"], "--layers", *options]) == 1
     assert message in capsys.readouterr().err
 

@@ -52,3 +52,9 @@ def test_fields_of_messages():
     saver_def = symbols.resolved("tf.compat.v1.train.SaverDef")
     assert symbols.member(saver_def, "max_to_keep") is None
     assert symbols.member(saver_def, "other") is symbols.ABSENT
+
+
+def test_names_without_a_module():
+    assert symbols.resolved("TFLITE") == symbols.resolved("tf.lite.constants.TFLITE")
+    assert symbols.resolved("GraphDef") is symbols.resolved("tf.GraphDef")
+    assert symbols.resolved("NoSuchName") is symbols.ABSENT

@@ -1,7 +1,8 @@
 """Writes docs/operators.md: `python tests/write_operators_page.py`.
 
 The types of an operator are those that its `prepare` takes, asked with the operands of a case of
-tests/cases in each type; of operators without a case, those of the files in the tests.
+tests/cases in each type; of operators without a case, those of the files in the tests. They are of
+its data: of the operand whose type the first result has, or else of the first one.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from flatlite.interpreter.plan.node import (
 )
 from flatlite.interpreter.plan.planner import REFUSALS
 from flatlite.interpreter.registry import family_of, prepare_of
+from flatlite.lite import Interpreter
 from flatlite.schema import model, operators
 from flatlite.schema.dtypes import TENSOR_TYPES, tensor_type
 from flatlite.schema.flatbuffer import options_class
@@ -43,23 +45,8 @@ from recurrent_models import SORTS, content  # noqa: E402
 
 PAGE = TESTS.parent / "docs" / "operators.md"
 CODES = (
-    *(
-        "f32",
-        "f16",
-        "bf16",
-        "f8e4m3",
-        "f8e5m2",
-        "f64",
-        "i4",
-        "i8",
-        "u8",
-        "i16",
-        "u16",
-        "i32",
-        "u32",
-        "i64",
-        "u64",
-    ),
+    *("f32", "f16", "bf16", "f8e4m3", "f8e5m2", "f64"),
+    *("i4", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"),
     *("bool", "str", "c64", "c128", "qi4", "qi8", "qu8", "qi16"),
 )
 HANDLES = ("variable", "table")
@@ -75,9 +62,10 @@ WITHOUT_FAMILY = {
 HEAD = """\
 # Operators
 
-Every builtin operator of TensorFlow Lite, the versions that runtimes know of it, and the types of
-its first operand that flatlite's interpreter takes, each with the version of the operator that a
-file with it needs (none: 1). tests/write_operators_page.py writes this table from
+Every builtin operator of TensorFlow Lite, the versions that runtimes know of it, and the types that
+flatlite's interpreter takes, each with the version of the operator that a file with it needs (none:
+1). They are those of the operand whose type the result has, such as the value of FILL and the input
+of TRANSPOSE_CONV, or else of the first one. tests/write_operators_page.py writes this table from
 schema/operator_table.py, schema/targets/version_rules.py and by asking each `prepare`; a test
 holds it current.
 
@@ -128,14 +116,23 @@ def line_of(kind: str, seen: dict[str, set[str]]) -> str:
     return f"| {kind} | {family} | {versions} | {types} |"
 
 
+def data_place(kind: str) -> int:
+    """The operand whose type the first result has, or else the first one."""
+    row = operators.known(kind)
+    names = [operand.name for operand in row.operands]
+    type_of_result = row.results[0].type if row.results else ""
+    return names.index(type_of_result) if type_of_result in names else 0
+
+
 def accepted(kind: str) -> dict[str, int]:
-    """The types of the first operand that `prepare` takes in a case, and the lowest version."""
+    """The types of its data that `prepare` takes in a case, and the lowest version."""
     counts: dict[str, int] = {}
     starts = operator_starts.starts(kind)
-    indices = operator_starts.indices(starts)
+    place = data_place(kind)
+    indices = operator_starts.indices(starts) - {place}
     for start in starts:
         for code in CODES:
-            for codes in spread(start, indices, code):
+            for codes in spread(start, place, indices, code):
                 if takes(start, codes):
                     needed = version(start, codes)
                     counts[code] = min(counts.get(code, needed), needed)
@@ -143,21 +140,21 @@ def accepted(kind: str) -> dict[str, int]:
     return counts
 
 
-def spread(start: Start, indices: frozenset[int], code: str) -> Iterator[tuple[str, ...]]:
-    """The start's types with `code` in place of the first one: everywhere, or there alone."""
-    old = start.codes[0]
+def spread(
+    start: Start, place: int, indices: frozenset[int], code: str
+) -> Iterator[tuple[str, ...]]:
+    """The start's types with `code` in place of one: everywhere, or there alone."""
+    old, n = start.codes[place], len(start.inputs)
+    yield tuple(code if c == old and i not in indices else c for i, c in enumerate(start.codes))
+    yield tuple(code if i == place else c for i, c in enumerate(start.codes))
     yield tuple(
-        code if c == old and i not in indices - {0} else c for i, c in enumerate(start.codes)
+        code if i == place or (c == old and i >= n - 1) else c for i, c in enumerate(start.codes)
     )
-    yield (code, *start.codes[1:])
-    n = len(start.inputs)
-    yield (code, *(code if i >= n - 1 and c == old else c for i, c in enumerate(start.codes) if i))
 
 
 def takes(start: Start, codes: tuple[str, ...]) -> bool:
     """Whether `prepare` takes these types and the kernels it names do."""
     n = len(start.inputs)
-    inputs = [operand(start, i, code) for i, code in enumerate(codes[:n])]
     outputs = [
         TensorDeclaration(f"out{i}", dtype_of(code), quantization(start, i, code))
         for i, code in enumerate(codes[n:], n)
@@ -165,16 +162,19 @@ def takes(start: Start, codes: tuple[str, ...]) -> bool:
     options = start.options(codes)
     if options is None and (default := options_class(start.kind)) is not None:
         options = default()
-    node = Node(start.kind, inputs, outputs, options)
-    try:
-        prepared = prepare_of(start.kind)(node)
-        if prepared is not None and not isinstance(prepared, DynamicResult):
-            prepared(Program())
-    except NeedsValue:
+    for is_known in (False, True):
+        inputs = [operand(start, i, code, is_known) for i, code in enumerate(codes[:n])]
+        node = Node(start.kind, inputs, outputs, options)
+        try:
+            prepared = prepare_of(start.kind)(node)
+            if prepared is not None and not isinstance(prepared, DynamicResult):
+                prepared(Program())
+        except NeedsValue:
+            continue
+        except REFUSALS:
+            return False
         return True
-    except REFUSALS:
-        return False
-    return True
+    return False
 
 
 def version(start: Start, codes: tuple[str, ...]) -> int:
@@ -194,14 +194,15 @@ def version(start: Start, codes: tuple[str, ...]) -> int:
     return operator_version(start.kind, options, tensors[:n], [t for t in tensors[n:] if t])
 
 
-def operand(start: Start, i: int, code: str) -> Operand | None:
-    """The operand of a start in another type, with a value if it is a constant or of sizes."""
+def operand(start: Start, i: int, code: str, is_known: bool) -> Operand | None:
+    """The operand of a start in another type, with its value if it is known or of sizes."""
     array = start.inputs[i]
     if array is None or code == "-":
         return None
     scheme = quantization(start, i, code)
     dtype = dtype_of(code)
-    if i in start.constants or (array.dtype.kind in "iu" and code == start.codes[i]):
+    is_known |= i in start.constants
+    if is_known or (array.dtype.kind in "iu" and code == start.codes[i]):
         return Operand.known(retyped(array, code), f"in{i}", scheme)
     return Operand.of(arena(array.shape, dtype), f"in{i}", scheme)
 
@@ -223,15 +224,39 @@ def quantization(start: Start, place: int, code: str) -> Quantization | None:
 
 
 def types_of_files() -> dict[str, set[str]]:
-    """Operator -> the types of its first operand in files of the tests."""
+    """Operator -> the types of its data in files of the tests.
+
+    Those without a case, whose results must be declared, are taken in other types, too.
+    """
     types: dict[str, set[str]] = {}
-    for file in (*(content(sort) for sort in SORTS), *examples()):
+    declared = list(examples())
+    for file in (*(content(sort) for sort in SORTS), *declared):
         for kind, run in runs_of(file):
-            first = next((x for x in (*run.inputs, *run.results) if x is not None), None)
+            places = (*run.inputs[data_place(kind) :], *run.results)
+            first = next((x for x in places if x is not None), None)
             if first is not None:
-                code = operators.SHORT[name_of("TensorType", tensor_type(first.dtype))]
-                types.setdefault(kind, set()).add(code)
+                name = name_of("TensorType", tensor_type(first.dtype))
+                codes = {operators.SHORT[name]}
+                if file in declared and not operator_starts.starts(kind):
+                    codes |= {code for code in CODES if takes_file(file, name, code)}
+                types.setdefault(kind, set()).update(codes)
     return types
+
+
+def takes_file(file: bytes, name: str, code: str) -> bool:
+    """Whether the interpreter prepares a file with another type in place of the one of a name."""
+    changed = model.load(file)
+    kind = operators.TYPES[code.removeprefix("q")]
+    tensors = [x for graph in changed.subgraphs for x in graph.tensors if x.dtype == name]
+    if code.startswith("q") or any(x.data is not None for x in tensors):
+        return False
+    for tensor in tensors:
+        tensor.dtype = kind
+    try:
+        Interpreter(model_content=model.save(changed)).allocate_tensors()
+    except RuntimeError:
+        return False
+    return True
 
 
 if __name__ == "__main__":

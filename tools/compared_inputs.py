@@ -87,6 +87,7 @@ class InputChoice:
 
     def _of_data(self, path: str, signature: str | None, ports: Sequence[Port]) -> list[np.ndarray]:
         """The arrays of a sample."""
+        from ..converter.api.samples import in_shape_of
         from ..converter.quantize.dataset import file_dataset
         from ..converter.sources.tflite import load
 
@@ -96,7 +97,7 @@ class InputChoice:
         if sample is None:
             raise ValueError(f"'{self.data}' has no sample {self.sample}")
         named = {
-            name: array
+            name: in_shape_of(self.words, array, port)
             for port, array in zip(sources[0].inputs, sample, strict=True)
             for name in (port.key, port.name)
         }

@@ -5,13 +5,16 @@ Everything is imported on first use. What a name does is said where it lives:
 """
 
 from ...facade import facade
+from .absent import ROOT
 from .homes import CHECKS, CORE, MATH, VERSION
 
 MODULES = {
     "app": "compat.v1.app",
+    "audio": "compat.v1.audio",
     "bitwise": "compat.v1.bitwise",
     "compat": "compat.v1.compat",
     "config": "compat.v1.config",
+    "data": "compat.v1.data",
     "debugging": "compat.v1.debugging",
     "distribute": "compat.v1.distribute",
     "dtypes": "compat.v1.dtypes",
@@ -32,6 +35,7 @@ MODULES = {
     "manip": "compat.v1.manip",
     "math": "compat.v1.math",
     "metrics": "compat.v1.metrics",
+    "mixed_precision": "compat.v1.mixed_precision",
     "nest": "compat.v1.nest",
     "nn": "compat.v1.nn",
     "python_io": "compat.v1.python_io",
@@ -40,6 +44,7 @@ MODULES = {
     "ragged": "compat.v1.ragged",
     "random": "compat.v1.random",
     "raw_ops": "compat.v1.raw_ops",
+    "resource_loader": "compat.v1.resource_loader",
     "saved_model": "compat.v1.saved_model",
     "sets": "compat.v1.sets",
     "signal": "compat.v1.signal",
@@ -48,9 +53,12 @@ MODULES = {
     "strings": "compat.v1.strings",
     "summary": "compat.v1.summary",
     "test": "compat.v1.test",
+    "tpu": "compat.v1.tpu",
     "train": "train",
     "types": "compat.v1.types",
     "user_ops": "compat.v1.user_ops",
     "version": "compat.v1.version",
 }
-__all__, __getattr__, __dir__ = facade(__name__, CHECKS, CORE, MATH, VERSION, modules=MODULES)
+__all__, __getattr__, __dir__ = facade(
+    __name__, CHECKS, CORE, MATH, VERSION, modules=MODULES, absent=ROOT
+)

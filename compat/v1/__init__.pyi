@@ -4,9 +4,11 @@
 from ... import errors as errors
 from ... import train as train
 from ...compat.v1 import app as app
+from ...compat.v1 import audio as audio
 from ...compat.v1 import bitwise as bitwise
 from ...compat.v1 import compat as compat
 from ...compat.v1 import config as config
+from ...compat.v1 import data as data
 from ...compat.v1 import debugging as debugging
 from ...compat.v1 import distribute as distribute
 from ...compat.v1 import dtypes as dtypes
@@ -26,6 +28,7 @@ from ...compat.v1 import losses as losses
 from ...compat.v1 import manip as manip
 from ...compat.v1 import math as math
 from ...compat.v1 import metrics as metrics
+from ...compat.v1 import mixed_precision as mixed_precision
 from ...compat.v1 import nest as nest
 from ...compat.v1 import nn as nn
 from ...compat.v1 import python_io as python_io
@@ -34,6 +37,7 @@ from ...compat.v1 import queue as queue
 from ...compat.v1 import ragged as ragged
 from ...compat.v1 import random as random
 from ...compat.v1 import raw_ops as raw_ops
+from ...compat.v1 import resource_loader as resource_loader
 from ...compat.v1 import saved_model as saved_model
 from ...compat.v1 import sets as sets
 from ...compat.v1 import signal as signal
@@ -42,10 +46,13 @@ from ...compat.v1 import spectral as spectral
 from ...compat.v1 import strings as strings
 from ...compat.v1 import summary as summary
 from ...compat.v1 import test as test
+from ...compat.v1 import tpu as tpu
 from ...compat.v1 import types as types
 from ...compat.v1 import user_ops as user_ops
 from ...compat.v1 import version as version
+from ...compat.v1.logging import get_logger as get_logger
 from ...graph.core.composite.indexed_slices import IndexedSlices as IndexedSlices
+from ...graph.core.composite.indexed_slices import convert_to_tensor_or_indexed_slices as convert_to_tensor_or_indexed_slices
 from ...graph.core.composite.ragged_tensor import RaggedTensor as RaggedTensor
 from ...graph.core.composite.sparse_tensor import SparseTensor as SparseTensor
 from ...graph.core.composite.sparse_tensor import SparseTensorValue as SparseTensorValue
@@ -102,6 +109,7 @@ from ...graph.core.scopes import get_default_graph as get_default_graph
 from ...graph.core.scopes import get_default_session as get_default_session
 from ...graph.core.scopes import init_scope as init_scope
 from ...graph.core.scopes import name_scope as name_scope
+from ...graph.core.scopes import op_scope as op_scope
 from ...graph.core.scopes import reset_default_graph as reset_default_graph
 from ...graph.core.scopes import set_random_seed as set_random_seed
 from ...graph.core.tensor_shape import Dimension as Dimension
@@ -129,6 +137,7 @@ from ...graph.derivatives.registry import NotDifferentiable as no_gradient
 from ...graph.derivatives.registry import RegisterGradient as RegisterGradient
 from ...graph.format.importing import import_graph_def as import_graph_def
 from ...graph.format.tensor_values import get_static_value as get_static_value
+from ...graph.format.tensor_values import is_symbolic_tensor as is_symbolic_tensor
 from ...graph.format.tensor_values import is_tensor as is_tensor
 from ...graph.format.tensor_values import make_ndarray as make_ndarray
 from ...graph.format.tensor_values import make_tensor_proto as make_tensor_proto
@@ -219,11 +228,13 @@ from ...graph.functions.array.slices import newaxis as newaxis
 from ...graph.functions.array.space_to_batch import batch_to_space as batch_to_space
 from ...graph.functions.array.space_to_batch import required_space_to_batch_paddings as required_space_to_batch_paddings
 from ...graph.functions.array.space_to_batch import space_to_batch as space_to_batch
+from ...graph.functions.behavior import control_flow_v2_enabled as control_flow_v2_enabled
 from ...graph.functions.behavior import disable_control_flow_v2 as disable_control_flow_v2
 from ...graph.functions.behavior import disable_eager_execution as disable_eager_execution
 from ...graph.functions.behavior import disable_resource_variables as disable_resource_variables
 from ...graph.functions.behavior import disable_tensor_equality as disable_tensor_equality
 from ...graph.functions.behavior import disable_v2_behavior as disable_v2_behavior
+from ...graph.functions.behavior import enable_control_flow_v2 as enable_control_flow_v2
 from ...graph.functions.behavior import enable_resource_variables as enable_resource_variables
 from ...graph.functions.behavior import executing_eagerly as executing_eagerly
 from ...graph.functions.behavior import executing_eagerly_outside_functions as executing_eagerly_outside_functions
@@ -434,6 +445,7 @@ from ...graph.functions.math.special import polygamma as polygamma
 from ...graph.functions.math.special import unravel_index as unravel_index
 from ...graph.functions.math.special import zeta as zeta
 from ...graph.functions.nn.windows import extract_image_patches as extract_image_patches
+from ...graph.functions.nn.windows import extract_volume_patches as extract_volume_patches
 from ...graph.functions.printing import Print as Print
 from ...graph.functions.printing import print_v2 as print
 from ...graph.functions.quantized import dequantize as dequantize

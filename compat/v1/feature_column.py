@@ -19,4 +19,5 @@ HOMES = {
     ),
     "training.feature_columns.numeric": "bucketized_column numeric_column",
 }
-__all__, __getattr__, __dir__ = facade(__name__, HOMES)
+ABSENT = {"shared_embeddings": "take shared_embedding_columns, which TensorFlow 1 has"}
+__all__, __getattr__, __dir__ = facade(__name__, HOMES, absent=ABSENT)

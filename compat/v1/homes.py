@@ -44,9 +44,10 @@ CORE = {
         "unstack where where_v2"
     ),
     "graph.functions.behavior": (
-        "disable_control_flow_v2 disable_eager_execution disable_resource_variables "
-        "disable_tensor_equality disable_v2_behavior "
-        "enable_resource_variables executing_eagerly executing_eagerly_outside_functions "
+        "control_flow_v2_enabled disable_control_flow_v2 disable_eager_execution "
+        "disable_resource_variables disable_tensor_equality disable_v2_behavior "
+        "enable_control_flow_v2 enable_resource_variables executing_eagerly "
+        "executing_eagerly_outside_functions "
         "resource_variables_enabled"
     ),
     "graph.functions.array.casting": "bitcast",
@@ -136,8 +137,10 @@ CORE = {
     "graph.core.elements": "Operation Tensor",
     "graph.core.graph": "Graph",
     "graph.format.importing": "import_graph_def",
-    "graph.format.tensor_values": "get_static_value is_tensor make_ndarray make_tensor_proto",
-    "graph.core.composite.indexed_slices": "IndexedSlices",
+    "graph.format.tensor_values": (
+        "get_static_value is_symbolic_tensor is_tensor make_ndarray make_tensor_proto"
+    ),
+    "graph.core.composite.indexed_slices": "IndexedSlices convert_to_tensor_or_indexed_slices",
     "graph.core.composite.sparse_tensor": (
         "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor"
     ),
@@ -164,7 +167,7 @@ CORE = {
     "graph.core.scopes": (
         "GraphKeys add_to_collection add_to_collections colocate_with container "
         "control_dependencies device get_collection get_collection_ref get_default_graph "
-        "get_default_session init_scope name_scope reset_default_graph set_random_seed"
+        "get_default_session init_scope name_scope op_scope reset_default_graph set_random_seed"
     ),
     "graph.functions.summaries": (
         "audio_summary histogram_summary image_summary merge_all_summaries merge_summary "
@@ -186,7 +189,8 @@ CORE = {
     ),
     "training.event_files": "summary_iterator",
     "graph.functions.unicode": "fingerprint",
-    "graph.functions.nn.windows": "extract_image_patches",
+    "graph.functions.nn.windows": "extract_image_patches extract_volume_patches",
+    "compat.v1.logging": "get_logger",
     "graph.variables.template": "make_template",
     "graph.variables.variable_scope": (
         "AUTO_REUSE VariableScope get_variable_scope variable_creator_scope variable_op_scope "
@@ -298,6 +302,7 @@ BITWISE = {
 }
 
 NN = {
+    "graph.functions.nn.weighted_losses": "compute_average_loss scale_regularization_loss",
     "graph.functions.nn.any_windows": (
         "atrous_conv2d_transpose avg_pool_v2 conv3d_backprop_filter=conv3d_backprop_filter_v2 "
         "conv3d_backprop_filter_v2 conv_transpose convolution "

@@ -4,8 +4,9 @@ from ...facade import facade
 
 HOMES = {
     "graph.functions.io.decoding": (
-        "decode_compressed decode_csv decode_json_example decode_raw deserialize_many_sparse "
-        "parse_tensor serialize_many_sparse serialize_sparse serialize_tensor"
+        "decode_compressed decode_csv decode_json_example decode_proto decode_raw "
+        "deserialize_many_sparse encode_proto parse_tensor serialize_many_sparse "
+        "serialize_sparse serialize_tensor"
     ),
     "graph.functions.io.features": (
         "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature"

@@ -15,8 +15,10 @@ from ...graph.functions.image.files import is_jpeg as is_jpeg
 from ...graph.functions.io.decoding import decode_compressed as decode_compressed
 from ...graph.functions.io.decoding import decode_csv as decode_csv
 from ...graph.functions.io.decoding import decode_json_example as decode_json_example
+from ...graph.functions.io.decoding import decode_proto as decode_proto
 from ...graph.functions.io.decoding import decode_raw as decode_raw
 from ...graph.functions.io.decoding import deserialize_many_sparse as deserialize_many_sparse
+from ...graph.functions.io.decoding import encode_proto as encode_proto
 from ...graph.functions.io.decoding import parse_tensor as parse_tensor
 from ...graph.functions.io.decoding import serialize_many_sparse as serialize_many_sparse
 from ...graph.functions.io.decoding import serialize_sparse as serialize_sparse

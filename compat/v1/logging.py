@@ -31,6 +31,11 @@ def get_verbosity() -> int:
     return _LOGGER.getEffectiveLevel()
 
 
+def get_logger() -> _logging.Logger:
+    """Python's logger that all messages go to."""
+    return _LOGGER
+
+
 def log_if(level: int, msg: str, condition: object, *args: object) -> None:
     """A message at `level`, when a condition holds."""
     if condition:

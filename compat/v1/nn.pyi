@@ -87,6 +87,8 @@ from ...graph.functions.nn.sampling import log_uniform_candidate_sampler as log_
 from ...graph.functions.nn.sampling import nce_loss as nce_loss
 from ...graph.functions.nn.sampling import sampled_softmax_loss as sampled_softmax_loss
 from ...graph.functions.nn.sampling import uniform_candidate_sampler as uniform_candidate_sampler
+from ...graph.functions.nn.weighted_losses import compute_average_loss as compute_average_loss
+from ...graph.functions.nn.weighted_losses import scale_regularization_loss as scale_regularization_loss
 from ...graph.functions.nn.windows import atrous_conv2d as atrous_conv2d
 from ...graph.functions.nn.windows import avg_pool as avg_pool
 from ...graph.functions.nn.windows import avg_pool as avg_pool2d

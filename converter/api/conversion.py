@@ -106,6 +106,7 @@ class Conversion:
         """What `run` gives."""
         from ..ir.write import all_subgraphs
         from ..lowering.fake_quant import has_fake_quant
+        from ..passes import finish
         from ..quantize.settings_recipe import (
             check_ranges_of_inputs,
             measured_or_stated,
@@ -141,9 +142,14 @@ class Conversion:
             recipe = measured_or_stated(recipe.with_output_names(graphs), graphs, self.settings)
             self._name_ranges(graphs)
             prepare_for_integers(graphs, recipe)
-        written, functions = self._write(graphs)
+        stated = None
         if recipe is None and self.sources[0].kind == "onnx":  # whose FAKE_QUANT are QDQ pairs
-            recipe = of_quantized_source(graphs)
+            stated = of_quantized_source(graphs)
+        if recipe is stated is None:
+            for graph in graphs:
+                finish(graph)
+        written, functions = self._write(graphs)
+        recipe = recipe or stated
         if recipe is None:
             self._verify(graphs, functions, samples, verify_inputs)
             return self._for_target(graphs, self._with_integer_inputs(graphs, functions[0].content))
@@ -291,6 +297,7 @@ class Conversion:
         samples: Samples,
     ) -> bytes:
         """The quantized file, compared with the float one."""
+        from ..passes import finish
         from ..passes.targets import rewrite_for_target
         from ..quantize.accuracy.budget import quantized_layers
         from ..quantize.quantizer import Statements, quantize
@@ -310,6 +317,7 @@ class Conversion:
         target = target_of(self.settings.target)
         for graph in graphs:
             rewrite_for_target(graph, target)
+            finish(graph)
         self._encode_sparse_weights(graphs)
         target.check(graphs)
         quantized = self._write(graphs, recipe)
@@ -324,18 +332,24 @@ class Conversion:
         from ...schema.model import save
         from ..quantize.numeric_verify import float_constants, insert_numeric_verify
 
-        plain = self.files[0][0]
+        plain, quantized = (written for written, _ in self.files)
         constants = [
             float_constants(plain.model.subgraphs[i], plain.tensors[i])
             for i in range(len(self.quantized_graphs))
         ]
+        names = [
+            {tensor: subgraph.tensors[k].name for k, tensor in enumerate(tensors)}
+            for subgraph, tensors in zip(quantized.model.subgraphs, quantized.tensors, strict=True)
+        ]
         verified = list(map(insert_numeric_verify, self.quantized_graphs, constants))
         written, functions = self._write(self.quantized_graphs, recipe)
         for i, rows in enumerate(verified):
-            tensors = {tensor: k for k, tensor in enumerate(written.tensors[i])}
+            tensors, subgraph = written.tensors[i], written.model.subgraphs[i]
+            numbers = {tensor: k for k, tensor in enumerate(tensors)}
             for difference, result in rows.items():
-                tensor = written.model.subgraphs[i].tensors[tensors[difference]]
-                tensor.name = f"{difference.name}:{tensors[result]}"
+                k = numbers[result]
+                subgraph.tensors[k].name = names[i][result]
+                subgraph.tensors[numbers[difference]].name = f"{difference.name}:{k}"
         content = save(written.model)
         return [dataclasses.replace(function, content=content) for function in functions]
 

@@ -105,6 +105,7 @@ class TFLiteConverter(Results):
     True
     """
 
+    drop_control_dependency: bool
     _api_version = 2
 
     def __init__(

@@ -281,7 +281,6 @@ def _by_name(label: str, sample: Mapping, ports: Sequence[Port]) -> list[Any]:
 def _array(label: str, value: Any, port: Port) -> np.ndarray:
     """One array of a sample, of the input's type and shape."""
     dtype: Any = port.tensor.dtype
-    shape = port.tensor.sizes
     where = f"{label}: input '{port.key}'"
     try:
         array = np.asarray(value, None if hasattr(value, "dtype") else dtype)
@@ -293,13 +292,24 @@ def _array(label: str, value: Any, port: Port) -> np.ndarray:
         raise CalibrationError(
             f"{where} must have the type {dtype}, got {array.dtype}; use x.astype(np.{dtype})"
         )
+    reshaped = in_shape_of(label, array, port)
+    if dtype.kind == "f" and not np.isfinite(array).all():
+        raise CalibrationError(f"{where} must be finite, got NaN or infinity")
+    return reshaped
+
+
+def in_shape_of(label: str, array: np.ndarray, port: Port) -> np.ndarray:
+    """An array of a sample, which messages call `label`, in the shape of an input.
+
+    Raises CalibrationError when it is not of that shape.
+    """
+    shape = port.tensor.sizes
     reshaped = array if shape is None else _reshaped(array, shape)
     if reshaped is None:
         raise CalibrationError(
-            f"{where} must have the shape {_shape_text(shape)}, got {array.shape}"
+            f"{label}: input '{port.key}' must have the shape {_shape_text(shape)}, got "
+            f"{array.shape}"
         )
-    if dtype.kind == "f" and not np.isfinite(array).all():
-        raise CalibrationError(f"{where} must be finite, got NaN or infinity")
     return reshaped
 
 

@@ -114,7 +114,12 @@ class Settings:
 
         Warns where a value has no effect.
         """
-        from ..quantize.settings_recipe import recipe_of, takes_integers, with_algorithms
+        from ..quantize.settings_recipe import (
+            overruled,
+            recipe_of,
+            takes_integers,
+            with_algorithms,
+        )
 
         check_choices(self)
         unsupported = [name for name, is_set in UNSUPPORTED.items() if is_set(self)]
@@ -149,6 +154,11 @@ class Settings:
         if not self.experimental_new_quantizer and (recipe is None or recipe.weights_only):
             warnings.warn(
                 "experimental_new_quantizer has no effect without full integer quantization",
+                stacklevel=caller(),
+            )
+        for name in overruled(self, recipe):
+            warnings.warn(
+                f"{name} has no effect beside quantization_recipe; write it into the recipe",
                 stacklevel=caller(),
             )
         spec = self.target_spec

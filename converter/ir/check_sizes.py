@@ -6,7 +6,7 @@ sizes. A difference is an error of this package: then no file is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count, takewhile
 from math import isfinite
 from typing import Any
@@ -18,8 +18,8 @@ from ...interpreter.plan.node import NeedsValue, NodeError
 from ...schema.errors import ConverterError
 from . import dims
 from .dims import Dim, Extent
-from .elements import array_of, numbers_of
-from .graph import Graph, Op, Tensor
+from .elements import numbers_of
+from .graph import Graph, Op, Tensor, array_of
 from .prepare import Outcome, as_operand, run_prepare
 from .sizes import primes
 
@@ -53,7 +53,7 @@ def check_sizes(graph: Graph) -> None:
     for subgraph in graph.reachable():
         if any(not tensor.is_static for tensor in subgraph.tensors()):
             for binding in BINDINGS if n_symbols(subgraph) > 1 else SINGLE_SYMBOL_BINDINGS:
-                _Check(binding).run(subgraph, demands[subgraph])
+                _Check(binding, graph.scope.aliases).run(subgraph, demands[subgraph])
 
 
 def _all_demands(graph: Graph) -> dict[Graph, set[Dim]]:
@@ -78,10 +78,16 @@ class _InvalidSizes(Exception):
 
 
 class _Check:
-    """One choice of the unknown sizes of a graph."""
+    """One choice of the unknown sizes of a graph.
 
-    def __init__(self, binding: Callable[[int], int]) -> None:
+    Opaque numbers that are needed before an operator gives them are a guess: where one does
+    otherwise, the choice is none that the graph can take.
+    """
+
+    def __init__(self, binding: Callable[[int], int], aliases: Mapping[str, set[str]]) -> None:
         self._numbers: Iterator[int] = map(binding, count())
+        self._aliases = aliases
+        self._guesses: set[str] = set()
         self.numbers: dict[str, int] = {}
         self.shapes: dict[Tensor, tuple[int, ...] | None] = {}
         self.values: dict[Tensor, np.ndarray | None] = {}
@@ -122,10 +128,17 @@ class _Check:
 
     def _number(self, size: Extent) -> int:
         """The number of a size; symbols that are new get theirs."""
-        for name in sorted(size.symbols) if isinstance(size, Dim) else ():
+        missing = sorted(size.symbols - self.numbers.keys()) if isinstance(size, Dim) else []
+        if missing:
+            self._guesses |= dims.opaque_names(size) & {*missing}
+        for name in missing:
             if name not in self.numbers:
-                self.numbers[name] = next(self._numbers)
+                self._bind(name, next(self._numbers))
         return self._evaluated(size)
+
+    def _bind(self, name: str, number: int) -> None:
+        """Gives a symbol its number, and each other name that the number has."""
+        self.numbers.update(dict.fromkeys(self._aliases.get(name, {name}), number))
 
     def _evaluated(self, size: Extent) -> int:
         try:
@@ -197,7 +210,7 @@ class _Check:
             return self._number(size)
         missing = size.symbols - self.numbers.keys()
         if missing == {str(size)}:
-            self.numbers[str(size)] = actual
+            self._bind(str(size), actual)
         if missing:
             return actual
         if any(name.startswith("~") for name in size.symbols):
@@ -206,6 +219,8 @@ class _Check:
         if tensor.dtype.kind == "f" and not (abs(number) <= EXACT and isfinite(actual)):
             raise _InvalidSizes  # not finite: divided by a size of 0, which integers refuse
         if number != actual:
+            if size.symbols & self._guesses:
+                raise _InvalidSizes
             self._fail(op, tensor, actual)
         return number
 

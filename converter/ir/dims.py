@@ -161,6 +161,20 @@ def reference_of(x: Extent) -> int:
     return x.reference if isinstance(x, Dim) else x
 
 
+def name_of(x: Extent) -> str:
+    """The name of a number that an operator gives, opaque or of the data; "" for all others."""
+    atom = _as_atom(x) if isinstance(x, Dim) else None
+    is_result = atom is not None and (atom.kind == OPAQUE or atom.data_dependent)
+    return atom.text if is_result and not atom.args else ""
+
+
+def opaque_names(x: Extent) -> set[str]:
+    """The names of the opaque numbers in `x`."""
+    atoms = list(x.atoms) if isinstance(x, Dim) else []
+    names = {atom.text for atom in atoms if atom.kind == OPAQUE}
+    return names.union(*(opaque_names(arg) for atom in atoms for arg in atom.args))
+
+
 def references(x: Extent) -> dict[str, int]:
     """The references of the symbols and opaque numbers of `x`, by their texts."""
     if isinstance(x, int):

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import dims
 from .dims import Dim, Extent
-from .graph import Op, Tensor
+from .graph import Op, Tensor, array_of
 from .prepare import count_outputs, run_prepare
 
 Rule = Callable[[Op, int], "np.ndarray | None"]
@@ -48,13 +48,6 @@ def elements_of(op: Op, i: int, reference: np.ndarray) -> np.ndarray:
         elif flat[n] is None:
             flat[n] = dims.opaque(f"{name}_{n}", _as_int(number), args)
     return array_of(flat, reference.shape)
-
-
-def array_of(values: list[Any], shape: tuple[int, ...]) -> np.ndarray:
-    """An array of objects."""
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array.reshape(shape)
 
 
 def numbers_of(extents: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -143,12 +136,12 @@ def _is_whole(x: Any) -> bool:
 
 
 def _truncated(x: Extent, y: Extent) -> Extent | None:
-    """Integer division towards 0."""
+    """Integer division towards 0; by 0 is what no source takes."""
     if isinstance(x, int) and isinstance(y, int):
         return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
-    if dims.not_negative(x) and dims.not_negative(dims.subtract(y, 1)):
+    if dims.not_negative(x) and dims.not_negative(y):
         return dims.floor_div(x, y)
-    return None
+    return dims.divide_exactly(x, y)
 
 
 def _itself(x: Extent) -> Extent:

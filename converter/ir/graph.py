@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from .dims import Dim, Extent, subtract
+from .dims import Dim, Extent, name_of, opaque_names, subtract
 from .sizes import Scope, extent
 from .text import to_text
 
@@ -342,9 +342,14 @@ class Graph:
                 tensor.producer = None
 
     def replace(self, old: Tensor, new: Tensor) -> None:
-        """Makes all that read `old`, the graph's outputs included, read `new`."""
+        """Makes all that read `old`, the graph's outputs included, read `new`.
+
+        A size or an element that an operator gives keeps the name by which others know it.
+        """
         if old is new:
             return
+        if not old.is_static or old.elements is not None:
+            self._keep_names(old, new)
         if self.is_output(old):
             if self.output_names is None:
                 self.output_names = [tensor.name for tensor in self.outputs]
@@ -353,6 +358,30 @@ class Graph:
             for i, tensor in enumerate(op.inputs):
                 if tensor is old:
                     op.set_input(i, new)
+
+    def _keep_names(self, old: Tensor, new: Tensor) -> None:
+        """Lets `new` call its numbers as `old` does, where it has nothing better to say of them."""
+        if old.sizes is not None and new.sizes is not None:
+            new.sizes = tuple(self._named(old.sizes, new.sizes))
+        if old.elements is not None and new.elements is not None:
+            reference, extents = new.elements
+            flat = self._named(old.elements.extents.ravel().tolist(), extents.ravel().tolist())
+            new.elements = Elements(reference, array_of(flat, extents.shape))
+
+    def _named(self, old: Sequence[Extent], new: Sequence[Extent]) -> list[Extent]:
+        """The numbers `new`, with the names of `old`; two names of one number are noted."""
+        numbers = list(new)
+        if len(old) != len(new):
+            return numbers
+        for i, (x, y) in enumerate(zip(old, new, strict=True)):
+            if x in new or y in old:  # the same, or axes have changed places
+                continue
+            name, other = name_of(x), name_of(y)
+            if name and other:
+                self.scope.unify(name, other)
+            elif name and isinstance(y, Dim) and (y.data_dependent or opaque_names(y)):
+                numbers[i] = x
+        return numbers
 
     def absorb(self, op: Op, after: Op) -> None:
         """Lets `op` give the result of `after`, its only reader, and removes `after`."""
@@ -405,6 +434,13 @@ class Graph:
 
     def __str__(self) -> str:
         return to_text(self)
+
+
+def array_of(values: list[Any], shape: tuple[int, ...]) -> np.ndarray:
+    """An array of objects."""
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array.reshape(shape)
 
 
 def same_bits(first: np.ndarray, second: np.ndarray) -> bool:

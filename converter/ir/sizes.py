@@ -140,6 +140,8 @@ class Scope:
         select_ops: what may become operators of TensorFlow's Flex delegate; None for nothing.
         decided: name of a conditional node -> the branch that alone can be lowered.
         undecided: names of those whose branches give results of unequal ranks.
+        aliases: name of a number that an operator gives -> all names it has, since a pass put
+            another operator in the place of the one that gave it.
     """
 
     def __init__(self, assumed: Mapping[str, Extent] | None = None) -> None:
@@ -151,6 +153,7 @@ class Scope:
         self.select_ops: Any = None
         self.decided: dict[str, bool] = {}
         self.undecided: list[str] = []
+        self.aliases: dict[str, set[str]] = {}
         self.shared: dict[str, Extent] = {}
         self.numbers: list[dict[str, int]] = [{} for _ in ALTERNATIVES]
         self._names: set[str] = set()
@@ -186,6 +189,11 @@ class Scope:
         for alternative, known in zip(ALTERNATIVES, self.numbers, strict=True):
             known[unique] = alternative(len(known), reference)
         return dims.symbol(unique, reference, data_dependent)
+
+    def unify(self, x: str, y: str) -> None:
+        """Notes that two names are of one number."""
+        names = self.aliases.get(x, {x}) | self.aliases.get(y, {y})
+        self.aliases.update(dict.fromkeys(names, names))
 
     def assume(self, x: int, y: int, even_empty: bool = False) -> Assumption | None:
         """What must hold so that two sizes are equal; None when nothing can be said.

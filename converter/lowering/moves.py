@@ -93,6 +93,23 @@ def positions(x: Tensor, axis: int, b: Builder) -> Tensor:
     return b.RANGE(b.constant(np.int32(0)), dimension(x, axis, b), b.constant(np.int32(1)))
 
 
+def inside_of(indices: Tensor, sizes: Tensor, b: Builder) -> tuple[Tensor, Tensor]:
+    """Which index tuples of int32 are inside of `sizes`, and all of them moved to its inside."""
+    zero = b.constant(np.int32(0))
+    limits = slice_along(sizes, 0, 0, indices.shape[-1], b)
+    limited = b.MINIMUM(indices, b.SUB(limits, b.constant(np.int32(1))))
+    nearest = b.MAXIMUM(limited, zero)
+    is_same = b.EQUAL(nearest, indices)
+    return b.REDUCE_ALL(is_same, b.constant(np.int32([indices.rank - 1]))), nearest
+
+
+def zeros_unless(condition: Tensor, x: Tensor, b: Builder) -> Tensor:
+    """`x` where the condition on its first axes holds, and zeros elsewhere."""
+    for axis in range(condition.rank, x.rank):
+        condition = b.EXPAND_DIMS(condition, b.constant(np.int32(axis)))
+    return b.SELECT_V2(condition, x, like(x, 0, b))
+
+
 def element(x: Tensor, i: int, b: Builder) -> Tensor:
     """Element `i` of a vector, as a scalar."""
     bounds = (np.asarray([n], np.int32) for n in (i, i + 1, 1))

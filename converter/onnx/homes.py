@@ -30,7 +30,7 @@ random: Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform Random
 recurrent: GRU LSTM RNN
 reduce: ArgMax ArgMin ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare
 resize: Resize Upsample
-sample: DeformConv GridSample MaxRoiPool RoiAlign
+sample: AffineGrid DeformConv GridSample MaxRoiPool RoiAlign
 scatter: GatherElements Scatter ScatterElements ScatterND TensorScatter
 sequence: ConcatFromSequence Optional OptionalGetElement OptionalHasElement SequenceAt SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength SequenceMap SplitToSequence
 slice: Slice

@@ -12,11 +12,11 @@ from ..ir.graph import Graph, Origin, Signature, Tensor
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
 from ..lowering.moves import to_channels_first, to_channels_last
-from . import half
 from .declarations import check_declaration
 from .definitions import Body, body_of
 from .image_layout import has_channels_last
 from .names import domain_of, qualified, schema_of
+from .other_floats import OtherFloats
 from .qdq import QuantizedValues
 from .quantized import quantize
 from .registry import LOWERINGS, Node
@@ -58,12 +58,14 @@ class Block:
     ) -> None:
         self.opsets, self.functions, self.values = opsets, functions, values
         self.depth, self._is_source, self._dynamic_weights = depth, is_source, dynamic_weights
-        self.halves: dict[Tensor, Tensor] = {}
+        self.other_floats = OtherFloats()
         self.quantized = QuantizedValues()
 
     def inner(self, values: dict[str, Any]) -> Block:
         """The nodes of a graph that is an attribute: they see `values` beside what this has."""
-        return Block(self.opsets, self.functions, {**self.values, **values}, self.depth)
+        block = Block(self.opsets, self.functions, {**self.values, **values}, self.depth)
+        block.other_floats.doubles = self.other_floats.doubles
+        return block
 
     def lower(self, nodes: Iterable[NodeProto], b: Builder) -> None:
         """Appends what the nodes become, and adds what they give to `values`."""
@@ -94,18 +96,18 @@ class Block:
                 return self._expanded(node, body, b)
             unsupported.refuse({node.qualified_type: [node.name]}, ADVICE)
         assert lowering is not None
-        is_half = half.is_half(node)
+        floats = self.other_floats if self.other_floats.are_in(node) else None
         try:
             results = self.quantized.moved(node, b, lowering, quantize)
             if results is None:
-                results = lowering(half.in_float32(node, b, self.halves) if is_half else node, b)
+                results = lowering(floats.in_float32(node, b) if floats else node, b)
         except ModelError:
             raise
         except ValueError as error:  # of a tensor whose rank or value must be known
             node.fail(f"{error}; give the model's inputs a fixed shape (input_shapes)")
         results = tuple(results) if isinstance(results, tuple) else (results,)
-        if is_half:
-            results = half.in_float16(node, results, b, self.halves)
+        if floats:
+            results = floats.cast_back(node, results, b)
         if len(results) < node.n_outputs:
             raise ConverterError(
                 f"{node.type} '{node.name}': has {node.n_outputs} outputs, only the first "
@@ -120,7 +122,7 @@ class Block:
         values = dict.fromkeys(body.inputs)
         values.update(zip(body.inputs, node.inputs, strict=False))
         block = Block(body.opsets, self.functions, values, self.depth + 1)
-        block.halves, block.quantized = self.halves, self.quantized
+        block.other_floats, block.quantized = self.other_floats, self.quantized
         block.lower(body.nodes, b)
         return tuple(values.get(name) for name in body.outputs)
 
@@ -175,6 +177,7 @@ def _lower(source: OnnxSource, functions: Mapping[tuple[str, str], Any], scope: 
     )
     block.lower(source.nodes, b)
     block.quantized.warn()
+    block.other_floats.warn()
     for port in source.outputs:
         if not isinstance(tensors[port.name], Tensor):
             raise ConverterError(

@@ -26,15 +26,24 @@ BITS = 8
 INT8, UINT8 = np.dtype(np.int8), np.dtype(np.uint8)
 LARGEST = 2 ** (BITS - 1) - 1
 CONSTANTS = {INT8, UINT8, np.dtype(np.int32)}
+WIDEST = 1e6
+"""Integers for a wider range than +-WIDEST are computed as ONNX says: FAKE_QUANT gives no exact
+zeros there, and the difference of two large numbers is a large one, such as of masks."""
 SAME_SCALE = {
     "DepthToSpace",
+    "Expand",
     "Flatten",
+    "Gather",
+    "GatherElements",
+    "GatherND",
     "Identity",
     "MaxPool",
     "Reshape",
     "Slice",
     "SpaceToDepth",
+    "Split",
     "Squeeze",
+    "Tile",
     "Transpose",
     "Unsqueeze",
 }
@@ -87,8 +96,11 @@ class QuantizedValues:
     def note(self, integers: Tensor, x: Tensor, scale: Tensor, zero_point: Tensor | None) -> None:
         """Remembers what `integers` were made of, where one constant scale of 8 bits did."""
         parameters = _scalars(scale, zero_point, integers.dtype)
-        if parameters is not None and integers.dtype in (INT8, UINT8) and x.value is None:
-            self._of[integers] = Quantized(x, *parameters)
+        if parameters is None or integers.dtype not in (INT8, UINT8) or x.value is not None:
+            return
+        quantized = Quantized(x, *parameters)
+        if max(map(abs, quantized.limits)) <= WIDEST:
+            self._of[integers] = quantized
 
     def rounded(self, integers: Tensor, b: Builder) -> Tensor:
         """What `integers` stand for: the float32 tensor behind a FAKE_QUANT."""
@@ -141,15 +153,15 @@ class QuantizedValues:
     ) -> Tensor | None:
         """The integers that a node moves, moved as what they stand for; None for other nodes."""
         integers = next(iter(node.inputs), None)
-        if node.domain or node.type not in SAME_SCALE or node.n_outputs != 1:
+        if node.domain or node.type not in SAME_SCALE or integers is None or integers not in self:
             return None
-        if integers is None or integers not in self:
+        if node.type == "MaxPool" and node.n_outputs != 1:
             return None
         quantized = self[integers]
         results = lowering(node.with_inputs(self.rounded(integers, b), *node.inputs[1:]), b)
-        result = results[0] if isinstance(results, tuple) else results
+        results = results if isinstance(results, tuple | list) else (results,)
         parameters = b.constant(quantized.scale), b.constant(quantized.zero_point)
-        return quantize(node, b, result, *parameters)
+        return tuple(quantize(node, b, result, *parameters) for result in results)
 
     def warn(self) -> None:
         """Warns of weights that are stored in other integers than the source's."""

@@ -41,10 +41,21 @@ def _axis(node):
     return node.axis(node.attr("axis", 1)) if node.rank() > 1 else 0
 
 
+def _require_finite(node, scale):
+    """Raises ConverterError for a constant scale with which ONNX computes nan."""
+    if scale.value is not None and not np.isfinite(scale.data.astype(np.float64)).all():
+        node.fail(
+            f"scale must be finite, got {scale.data.ravel()[~np.isfinite(scale.data.ravel())][0]}: "
+            "the quantizer measured infinite values, such as those of a mask of -inf, and the "
+            "source computes nan; quantize it again with a finite mask, such as -10000"
+        )
+
+
 @lower("QuantizeLinear")
 def quantize_linear(node, b):
     """round(x / scale) + zero point, within the range of the type."""
     x, scale, zero_point = node.inputs[0], node.inputs[1], node.input(2)
+    _require_finite(node, scale)
     dtype = np.dtype(np.uint8) if zero_point is None else zero_point.dtype
     if zero_point is None and node.attr("output_dtype", 0):
         dtype = node.dtype("output_dtype")
@@ -90,6 +101,7 @@ def _in_range(node, b, out, zero_point, dtype, x):
 def dequantize_linear(node, b):
     """(x - zero point) * scale."""
     x, scale, zero_point = node.inputs[0], node.inputs[1], node.input(2)
+    _require_finite(node, scale)
     if x.value is not None and x.dtype not in INTEGERS:
         x, zero_point = _widened(x, b), None if zero_point is None else _widened(zero_point, b)
     is_known = x.dtype in INTEGERS or x.value is not None
@@ -171,7 +183,12 @@ def qlinear_matmul(node, b):
         return quantize(node, b, matmul_of(b, *floats), scale, zero)
     left = _centered(node, b, x, x_zero, max(x.rank - 2, 0))
     right = _centered(node, b, y, y_zero, y.rank - 1)
-    product = b.CAST(_integer_product(node, b, left, right), dtype=np.float32)
+    is_known = None not in (left.dims[-1], right.dims[max(y.rank - 2, 0)])
+    product = (
+        b.CAST(_integer_product(node, b, left, right), dtype=np.float32)
+        if is_known
+        else matmul_of(b, left, right)  # what it rounds is less than what the scales do
+    )
     scales = [_along(b, s, x.rank, a) for s, a in ((x_scale, -2), (y_scale, -1))]
     factor = b.DIV(b.MUL(*scales), _along(b, scale, x.rank, -1))
     out = b.ROUND(b.MUL(product, factor))

@@ -19,6 +19,7 @@ from ..lowering.moves import (
     extent,
     int32s,
     reshaped,
+    slice_along,
     to_channels_first,
     to_channels_last,
     transposed,
@@ -323,3 +324,32 @@ def deform_conv(node, b):
         outs.append(b.FULLY_CONNECTED(flat, group_weights, None, keep_num_dims=True))
     out = outs[0] if groups == 1 else b.CONCATENATION(*outs, axis=3)
     return to_channels_first(out if bias is None else b.ADD(out, bias), b)
+
+
+@lower("AffineGrid")
+def affine_grid(node, b):
+    """The places in an image that an affine map gives for each element of another one."""
+    theta, size = node.inputs
+    n_axes = theta.dims[1] or size.dims[0] - 2
+    is_aligned = bool(node.attr("align_corners", 0))
+    columns = [
+        reshaped(slice_along(theta, 2, k, 1, b), (-1, *[1] * n_axes, n_axes), b)
+        for k in range(n_axes + 1)
+    ]
+    total = columns[n_axes]
+    for axis in range(n_axes):
+        length = b.CAST(b.GATHER(size, np.int32(2 + axis)), dtype=np.float32)
+        places = _normalized_places(b, length, is_aligned)
+        shape = [-1 if i == axis + 1 else 1 for i in range(n_axes + 2)]
+        factor = columns[n_axes - 1 - axis]  # that of x comes first, the axis of x last
+        total = b.ADD(total, b.MUL(factor, as_type(reshaped(places, shape, b), theta.dtype, b)))
+    return total
+
+
+def _normalized_places(b, length, is_aligned):
+    """-1 to 1: the places of `length` elements, whose centers or edges are at the ends."""
+    one, two = np.float32(1), np.float32(2)
+    places = b.RANGE(np.float32(0), length, one)
+    if is_aligned:
+        return b.SUB(b.DIV(b.MUL(places, two), b.MAXIMUM(b.SUB(length, one), one)), one)
+    return b.SUB(b.DIV(b.ADD(b.MUL(places, two), one), length), one)

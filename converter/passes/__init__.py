@@ -8,8 +8,10 @@ from .directions import fuse_directions
 from .driver import Observer, Pass, run_once, run_until_settled
 from .exponentials import (
     drop_nan_guard,
+    fuse_elu,
     fuse_log_softmax,
     fuse_logistic,
+    fuse_negative_exponential,
     fuse_selected_branches,
     fuse_softmax,
     fuse_softplus,
@@ -18,6 +20,7 @@ from .fold import fold_constants, merge_duplicates, remove_dead_code, share_zero
 from .formulas import fuse_gelu, fuse_hard_swish, fuse_leaky_relu, fuse_prelu
 from .identities import (
     divide_by_multiplying,
+    merge_casts,
     merge_constants,
     multiply_by_zero,
     order_operands,
@@ -65,6 +68,7 @@ from .reshape import (
     sink_reshapes_through_pads,
 )
 from .sequences import write_states
+from .shared_memory import keep_from_overwriting
 from .slices import cancel_reverses, take_expanded
 from .transpose import (
     fuse_transpose_after_matmul,
@@ -81,6 +85,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (order_operands, "the others look for constants on the right"),
     (merge_duplicates, "patterns compare tensors by identity"),
     (share_zeros, "what zeros are only like is dead code then"),
+    (merge_casts, "what they leave may be an identity"),
     (remove_identities, "an op that does nothing hides its neighbours from each other"),
     (fuse_recurrent_loops, "first of what looks at whole layers: it frees what enters the loop"),
     (merge_loop_values, "what it leaves of them the next drops"),
@@ -105,6 +110,8 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (fuse_softplus, "before RELU moves into what is before"),
     (drop_nan_guard, "of what the pass before has just written"),
     (fuse_selected_branches, "before its constants are merged with others"),
+    (fuse_negative_exponential, "what no selection reads"),
+    (fuse_elu, "with the pass before"),
     (fuse_leaky_relu, "before MAXIMUM is taken for a RELU"),
     (fuse_prelu, "before NEG moves into a convolution"),
     (fuse_mean, "before the number of terms is merged with other constants"),
@@ -170,4 +177,15 @@ def optimize(graph: Graph, observer: Observer | None = None) -> Graph:
         return graph
     run_until_settled(graph, [pass_ for pass_, _ in PASSES], observer)
     run_once(graph, [pass_ for pass_, _ in LAST], observer)
+    return graph
+
+
+def finish(graph: Graph) -> Graph:
+    """Orders `graph`, and the graphs it calls, as LiteRT's plan of memory needs it; in place, once
+    nothing changes any more, which is behind quantization.
+    """
+    for callee in graph.callees():
+        finish(callee)
+    if not graph.is_final:
+        run_once(graph, [keep_from_overwriting])
     return graph

@@ -194,14 +194,51 @@ def fuse_selected_branches(graph: Graph, op: Op) -> bool:
     if y is x:
         swap(graph, op, b.LEAKY_RELU(x, alpha=alpha))
         return True
-    decreased = producer_of(y, "SUB")
-    if decreased is None or scalar_of(decreased.inputs[1]) != 1.0:
-        return False
-    exponent = _exponent(decreased.inputs[0])
-    if exponent is None or activation_of(decreased) != NONE or not _is_below(exponent, x):
+    exponent = _decreased_exponent(y)
+    if exponent is None or not _is_below(exponent, x):
         return False
     swap(graph, op, formulas.elu(b, x, alpha))
     return True
+
+
+@rewrite("SUB")
+def fuse_negative_exponential(graph: Graph, op: Op) -> bool:
+    """Recognises exp(x) - 1 of numbers that are at most 0, as CELU and SELU have it.
+
+        MINIMUM(x, 0) -> n;  n -> MUL(2) -> EXP -> SUB(1) -> y    becomes    n -> MUL(2) -> ELU -> y
+
+    Holds off on a fused activation, and on negative factors.
+    """
+    exponent = _exponent(op.inputs[0])
+    if exponent is None or scalar_of(op.inputs[1]) != 1.0 or activation_of(op) != NONE:
+        return False
+    negative, factor = _scaled(exponent)
+    minimum = producer_of(negative, "MINIMUM")
+    if minimum is None or scalar_of(minimum.inputs[1]) != 0.0 or factor < 0:
+        return False
+    if exponent.dtype != np.float32 or not same_shape(exponent, op.output):
+        return False
+    swap(graph, op, builder(graph, op).ELU(exponent))
+    return True
+
+
+@rewrite("ADD")
+def fuse_elu(graph: Graph, op: Op) -> bool:
+    """Recognises ELU as the sum of its halves.
+
+        x -> RELU -> r;  MINIMUM(x, 0) -> ELU -> n;  ADD(r, n) -> y      becomes      x -> ELU -> y
+
+    Holds off on a fused activation.
+    """
+    for positive, negative in (op.inputs, op.inputs[::-1]):
+        relu, elu = producer_of(positive, "RELU"), producer_of(negative, "ELU")
+        minimum = None if elu is None else producer_of(elu.inputs[0], "MINIMUM")
+        if relu is None or minimum is None or minimum.inputs[0] is not relu.inputs[0]:
+            continue
+        if scalar_of(minimum.inputs[1]) == 0.0 and activation_of(op) == NONE:
+            swap(graph, op, builder(graph, op).ELU(relu.inputs[0]))
+            return True
+    return False
 
 
 def _is_positive(condition: Tensor, x: Tensor) -> bool:
@@ -238,6 +275,16 @@ def _increased(tensor: Tensor) -> Tensor | None:
     if add is None or activation_of(add) != NONE or scalar_of(add.inputs[1]) != 1.0:
         return None
     return add.inputs[0] if same_shape(add.inputs[0], tensor) else None
+
+
+def _decreased_exponent(tensor: Tensor) -> Tensor | None:
+    """x of a tensor that is exp(x) - 1, or ELU of an x that may be one of negative numbers."""
+    elu, decreased = producer_of(tensor, "ELU"), producer_of(tensor, "SUB")
+    if elu is not None:
+        return elu.inputs[0]
+    if decreased is None or scalar_of(decreased.inputs[1]) != 1.0:
+        return None
+    return _exponent(decreased.inputs[0]) if activation_of(decreased) == NONE else None
 
 
 def _exponent(tensor: Tensor | None) -> Tensor | None:

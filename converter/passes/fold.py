@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import cast
 
 import numpy as np
 
@@ -22,10 +23,11 @@ def fold_constants(graph: Graph) -> int:
     """Computes ops whose results do not depend on the inputs.
 
         SHAPE(x: float32[8,4]) -> s      becomes      s = int32[2]{8, 4}
+        SUM(x: float32[0,4]) -> s        becomes      s = float32[4]{0.0}
 
-    Holds off where the result would be larger than 1 MB and twice its inputs, on random and
-    stateful ops, on what gives a variable its first value, and on outputs without elements: LiteRT
-    cannot read such a constant.
+    LiteRT leaves unwritten what comes of no elements at all. Holds off where the result would be
+    larger than 1 MB and twice its inputs, on random and stateful ops, on what gives a variable its
+    first value, and on outputs without elements: LiteRT cannot read such a constant.
     """
     total_bytes = count = 0
     for op in list(graph.ops):
@@ -34,12 +36,10 @@ def fold_constants(graph: Graph) -> int:
         if any(graph.is_output(t) and 0 in (t.shape or ()) for t in op.outputs):
             continue
         values = _complete([tensor.value for tensor in op.outputs])
-        if not values and all(tensor.is_constant for tensor in op.present_inputs):
-            values = _compute(op)
+        n_input_bytes = sum(t.data.nbytes for t in op.present_inputs if t.is_constant)
+        if not values:
+            values = _compute(op, n_input_bytes)
         n_bytes = sum(value.nbytes for value in values)
-        n_input_bytes = sum(
-            tensor.data.nbytes for tensor in op.present_inputs if tensor.is_constant
-        )
         if not values or n_bytes > max(LIMIT, 2 * n_input_bytes) or total_bytes + n_bytes > TOTAL:
             continue
         total_bytes += n_bytes
@@ -58,18 +58,32 @@ def _complete(values: list[np.ndarray | None]) -> list[np.ndarray]:
     return known if len(known) == len(values) else []
 
 
-def _compute(op: Op) -> list[np.ndarray]:
-    """The values of an op with constant inputs; none when they are too large or an error."""
+def _compute(op: Op, n_input_bytes: int) -> list[np.ndarray]:
+    """The values of an op with known inputs; none when they are too large or an error."""
+    known = [None if tensor is None else _known(tensor) for tensor in op.inputs]
+    if not all(tensor is None or tensor.is_constant for tensor in known):
+        return []
     if not all(tensor.is_static for tensor in op.outputs):
         return []
+    is_empty = any(tensor is not old for tensor, old in zip(known, op.inputs, strict=True))
+    if is_empty and any(0 in tensor.dims for tensor in op.outputs):
+        return []
     sizes = [t.dtype.itemsize * prod(n or 0 for n in t.dims) for t in op.outputs]
-    n_input_bytes = sum(tensor.data.nbytes for tensor in op.present_inputs)
     if sum(sizes) > max(LIMIT, 2 * n_input_bytes):
         return []
+    constant_op = Op(op.kind, known, op.outputs, op.options, origin=op.origin) if is_empty else op
     try:
-        return _complete(compute(op))
+        return _complete(compute(constant_op))
     except (Fault, LookupError, NodeError, NeedsValue):
         return []
+
+
+def _known(tensor: Tensor) -> Tensor:
+    """The tensor, as a constant where it has no elements."""
+    if tensor.is_constant or not tensor.is_static or 0 not in tensor.dims:
+        return tensor
+    value = np.zeros(cast("tuple[int, ...]", tensor.sizes), tensor.dtype)
+    return Tensor(tensor.name, tensor.dtype, tensor.sizes, value, quantization=tensor.quantization)
 
 
 def remove_dead_code(graph: Graph) -> int:

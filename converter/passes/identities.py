@@ -206,6 +206,24 @@ def order_operands(graph: Graph, op: Op) -> bool:
     return False
 
 
+@rewrite("CAST")
+def merge_casts(graph: Graph, op: Op) -> bool:
+    """Leaves out a CAST that loses nothing before another one.
+
+    x:f32 -> CAST -> y:f64 -> CAST -> z:i32      becomes      x:f32 -> CAST -> z:i32
+    """
+    before = producer_of(op.inputs[0], "CAST")
+    if before is None or before.output.quantization is not None:
+        return False
+    x, y = before.inputs[0], before.output
+    if x.quantization is not None or {x.dtype.kind, y.dtype.kind} - set("biuf"):
+        return False
+    if not np.can_cast(x.dtype, y.dtype, "safe"):
+        return False
+    op.set_input(0, x)
+    return True
+
+
 @rewrite(*_GROUP)
 def merge_constants(graph: Graph, op: Op) -> bool:
     """Computes two constants that follow each other.

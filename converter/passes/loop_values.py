@@ -59,20 +59,22 @@ def copy_exchanged_values(graph: Graph, op: Op) -> bool:
     count = 0
     for j, tensor in enumerate(body.outputs):
         if any(tensor is value for value in body.inputs[:j]) and tensor.rank is not None:
-            copied = _copied(Builder(body), tensor)
-            body.outputs = [*body.outputs[:j], copied, *body.outputs[j + 1 :]]
+            copy = copied(Builder(body), tensor)
+            body.outputs = [*body.outputs[:j], copy, *body.outputs[j + 1 :]]
             count += 1
     return count > 0
 
 
-def _copied(b: Builder, x: Tensor) -> Tensor:
+def copied(b: Builder, x: Tensor) -> Tensor:
     """`x` as another tensor."""
     rank = x.rank or 0
     if 0 < rank <= MAX_RANK:
-        return b.SLICE(x, np.zeros(rank, np.int32), np.full(rank, -1, np.int32))
+        copy = b.SLICE(x, np.zeros(rank, np.int32), np.full(rank, -1, np.int32))
+        copy.quantization = x.quantization
+        return copy
     flat = b.RESHAPE(x, np.array([-1], np.int32))
     shape = b.SHAPE(x, out_type="INT32") if rank else np.zeros(0, np.int32)
-    return b.RESHAPE(_copied(b, flat), shape)
+    return b.RESHAPE(copied(b, flat), shape)
 
 
 def _equal_pairs(op: Op) -> list[tuple[int, int]]:

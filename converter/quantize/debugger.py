@@ -6,6 +6,7 @@ import collections
 import csv
 import dataclasses
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -141,6 +142,7 @@ class QuantizationDebugger:
         self._converter = converter
         self._dataset = debug_dataset
         self._plain: list[Function] = []
+        self._file_names: dict[str, str] = {}  # of tensors -> what they are called before
         if converter is not None:
             self._dataset = debug_dataset or converter.representative_dataset
             self._convert_debug()
@@ -221,20 +223,32 @@ class QuantizationDebugger:
                 "converter must quantize results, as with optimizations = [Optimize.DEFAULT] and a "
                 "representative_dataset",
             )
-        denied = [
-            Layers(f"^{name}$", None)
-            for name in (*self._options.denylisted_ops, *self._options.denylisted_nodes)
-        ]
-        recipe = dataclasses.replace(recipe, layers=(*denied, *recipe.layers))
         if self._options.fully_quantize:
             recipe = dataclasses.replace(recipe, input_type=INT8, output_type=INT8)
+        if self._options.denylisted_nodes and not self._file_names:
+            self._quantized(converter, recipe)
+        nodes = (self._file_names.get(name, name) for name in self._options.denylisted_nodes)
+        denied = [
+            Layers(f"^{re.escape(name)}$", None) for name in (*self._options.denylisted_ops, *nodes)
+        ]
+        recipe = dataclasses.replace(recipe, layers=(*denied, *recipe.layers))
+        return self._quantized(converter, recipe), recipe
+
+    def _quantized(self, converter: TFLiteConverter, recipe: Recipe) -> bytes:
+        """The file by a recipe, whose names of tensors are taken note of."""
         settings: Any = converter
         before = settings.quantization_recipe, settings._experimental_calibrate_only
         settings.quantization_recipe, settings._experimental_calibrate_only = recipe, False
         try:
-            return converter.convert(), recipe
+            content = converter.convert()
         finally:
             settings.quantization_recipe, settings._experimental_calibrate_only = before
+        assert converter._last is not None
+        for written, _ in converter._last.files:
+            for subgraph, tensors in zip(written.model.subgraphs, written.tensors, strict=True):
+                for tensor, source in zip(subgraph.tensors, tensors, strict=True):
+                    self._file_names.setdefault(tensor.name, source.name)
+        return content
 
     def run(self) -> None:
         """Runs the model on the samples, and the float one where there are model_debug_metrics.

@@ -96,7 +96,17 @@ def integer_weights(
         params = of_blocks(weights.data, block, integers)
         return params, constant(weights, quantized_blocks(weights.data, params, integers), params)
     params, integers = weights_of(op, weights, rule.axis, scheme, per_tensor)
+    if rule.axis is not None and scheme.hybrid and rule.by_channel(op):
+        params = for_each_channel(params, weights.data.shape[rule.axis], rule.axis)
     return params, constant(weights, quantized_weights(weights.data, params, integers), params)
+
+
+def for_each_channel(params: Quantization, n_channels: int, axis: int) -> Quantization:
+    """One scale as many that are equal; what has several stays."""
+    if params.scales.size != 1:
+        return params
+    scales, zero_points = params.scales.repeat(n_channels), params.zero_points.repeat(n_channels)
+    return Quantization(scales, zero_points, axis)
 
 
 def hybrid_code(kind: str, scheme: Scheme) -> str:

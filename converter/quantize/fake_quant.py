@@ -14,9 +14,15 @@ from ..lowering.fake_quant import nudged
 from ..passes.activation import FUSED, fuse_activation
 from ..passes.driver import run_until_settled
 from ..passes.linear import fuse_affine_after
-from ..passes.rewrite import ops_of
+from ..passes.rewrite import (
+    FUSES_ACTIVATION,
+    NONE,
+    activation_of,
+    ops_of,
+    with_options,
+)
 from .needs import Range, hull, limits_of
-from .ranges import Scales
+from .ranges import Scales, float32_inputs, keeps_scale
 from .rules import is_float32, rule_of
 from .scales import of_range, of_result
 from .scheme import Integers, Scheme
@@ -68,6 +74,56 @@ def take_fake_quant(
     if share_concat_ranges:
         share_ranges(graph, ranges)
     return ranges
+
+
+def clamp_at_stated(graph: Graph, ranges: Mapping[Tensor, Range], scales: Scales) -> list[Op]:
+    """Gives the operators before FAKE_QUANT the clamp that it was, where the scale is wider.
+
+        x -> CONV_2D -> y, of 0 to 6;  y, z -> CONCATENATION, of -1 to 7
+
+    becomes
+
+        x -> CONV_2D(RELU6) -> y
+
+    A range from 0 on is all that some quantizers leave of a RELU. Operators that take in none get
+    one behind them.
+
+    Args:
+        graph: a graph without FAKE_QUANT.
+        ranges: those that FAKE_QUANT stated.
+        scales: of its tensors; what is behind a new RELU gets the scale of what is before.
+
+    Returns:
+        The operators that were added.
+    """
+    added = []
+    for tensor, (low, high) in ranges.items():
+        if low != 0 or tensor not in scales.of or tensor.producer is None:
+            continue
+        source = _unmoved(graph, tensor, scales.scheme)
+        op = source.producer
+        params = None if op is None or source not in scales.of else scales.of[source]
+        if params is None or limits_of(params, scales.scheme.integers)[0] >= -params.scale / 2:
+            continue
+        kind = "RELU6" if abs(high - 6) < params.scale / 2 else "RELU"
+        if op.kind in FUSES_ACTIVATION and activation_of(op) == NONE:
+            with_options(op, fused_activation_function=FUSED[kind])
+        elif op.kind not in {*FUSES_ACTIVATION, *FUSED}:
+            clamped = Tensor(source.name, source.dtype, source.sizes, origin=source.origin)
+            graph.replace(source, clamped)
+            added.append(graph.insert_after(op, Op(kind, [source], [clamped], origin=op.origin)))
+            scales.of[clamped] = params
+    return added
+
+
+def _unmoved(graph: Graph, tensor: Tensor, scheme: Scheme) -> Tensor:
+    """What operators of one float32 input moved to `tensor`, and to no other one."""
+    while (op := tensor.producer) is not None and keeps_scale(op, scheme):
+        values = float32_inputs(op)
+        if len(values) != 1 or graph.sole_reader(values[0]) is not op or op.kind in FUSED:
+            break
+        (tensor,) = values
+    return tensor
 
 
 def narrow_clip(graph: Graph, op: Op) -> Op | None:

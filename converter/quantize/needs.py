@@ -76,11 +76,12 @@ class Needs:
 
     def told_apart(self, tensor: Tensor, measured: Range) -> Range:
         """The range that a scale is made of: what was measured of a tensor, or what its readers
-        tell apart where that is far less, as the maximum of masked numbers does.
+        tell apart where that is far less, as the maximum of masked numbers does. Both are widened
+        to hold 0, as scales are.
         """
-        low, high = self.of.get(tensor, measured)
-        is_far_less = (high - low) * COARSE < measured[1] - measured[0]
-        return (low, high) if is_far_less else measured
+        needed, whole = (hull((0.0, 0.0), r) for r in (self.of.get(tensor, measured), measured))
+        is_far_less = (needed[1] - needed[0]) * COARSE < whole[1] - whole[0]
+        return needed if is_far_less else measured
 
     def allow(self, tensor: Tensor, params: Quantization) -> bool:
         """Whether `params` do for what gives a tensor and for all who read it.

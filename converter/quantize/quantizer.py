@@ -15,7 +15,13 @@ from ..passes.fold import merge_duplicates
 from .blocks import reason_against_blocks
 from .cells import hide_inner, measured_results
 from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
-from .fake_quant import fakes_of, keep_rounding, stated_ranges, take_fake_quant
+from .fake_quant import (
+    clamp_at_stated,
+    fakes_of,
+    keep_rounding,
+    stated_ranges,
+    take_fake_quant,
+)
 from .forms import use_integer_forms
 from .islands import Island, islands, listed, refuse, work_of
 from .masks import cut_masks
@@ -120,6 +126,7 @@ def quantize(
         work = {op: work_of(op) for op in graph.ops}
         to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}
         main, scales = scales_of(graph, measured, ends, variables)
+        scales |= dict.fromkeys(clamp_at_stated(graph, fake, main), main)
         unquantized = rewrite(graph, scales, main, ends, variables)
         hide_inner(graph)
         keep_rounding(graph, fakes)

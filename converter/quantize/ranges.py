@@ -28,12 +28,12 @@ from .rules import (
     is_float32,
     nonfinite_constant,
     rule_of,
-    weights_code,
 )
 from .scales import of_constant, of_range, of_result, with_min_scale
 from .scheme import INT8, Scheme
 from .size_dependent import ranges_of_parts, size_dependent_tensors, sums_over_unknown_sizes
 from .softplus import parts_in_float
+from .weights import largest_scale
 
 
 class Scales:
@@ -139,8 +139,7 @@ class Scales:
         params = self.of_input(op, i)
         if params is None and tensor.is_constant and nonfinite_constant(op) is None:
             if is_weights:
-                integers = self.scheme.weight_integers(weights_code(op.kind, self.scheme))
-                return float(np.abs(tensor.data).max(initial=0.0)) / integers.high
+                return largest_scale(op, tensor, self.scheme)
             params = self._of_constant(tensor)
         return 0.0 if params is None else params.scale
 

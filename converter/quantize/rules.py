@@ -187,6 +187,8 @@ class WeightRule:
             moves them, and its result is made float32 by a DEQUANTIZE.
         asymmetric: whether the option `asymmetric_quantize_inputs` is set.
         limit: says why an operator of this kind has no hybrid kernel; None for those that have.
+        by_channel: whether the hybrid kernel of an operator reads a scale for each channel, also
+            where all are equal.
     """
 
     weights: int = 1
@@ -195,6 +197,7 @@ class WeightRule:
     hybrid: bool = True
     asymmetric: bool = False
     limit: Limit | None = None
+    by_channel: Callable[[Op], bool] = lambda op: False
 
 
 def merges_or_adds(op: Op) -> str | None:
@@ -210,6 +213,11 @@ def merges_or_adds(op: Op) -> str | None:
 
 HYBRID_LIMITS: dict[str, Limit] = {"BIDIRECTIONAL_SEQUENCE_RNN": merges_or_adds}
 """What the hybrid kernels of some operators cannot do."""
+BY_CHANNEL: dict[str, Callable[[Op], bool]] = {
+    "DEPTHWISE_CONV_2D": lambda op: True,
+    "CONV_2D": lambda op: op.inputs[0].dims[-1] != op.inputs[1].dims[-1],
+}
+"""Operators for which LiteRT reads, beyond the end of a single scale, one for each channel."""
 
 
 def _weight_rule(row: Operator) -> WeightRule:
@@ -222,6 +230,7 @@ def _weight_rule(row: Operator) -> WeightRule:
         axis=axis[0] if axis else None,
         asymmetric=hasattr(options, "asymmetric_quantize_inputs"),
         limit=HYBRID_LIMITS.get(row.kind),
+        by_channel=BY_CHANNEL.get(row.kind, WeightRule.by_channel),
     )
 
 

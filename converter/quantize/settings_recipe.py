@@ -48,6 +48,8 @@ def recipe_of(settings: Settings) -> Recipe | None:
     )
     if settings.quantization_recipe is not None:
         recipe = from_recipe(settings.quantization_recipe)
+        if recipe is not settings.quantization_recipe:
+            recipe = with_types_of_ends(recipe, settings)
         if settings.strict_int8:
             recipe = dataclasses.replace(recipe, strict=True)
         return recipe
@@ -105,6 +107,45 @@ def recipe_of(settings: Settings) -> Recipe | None:
         variables=bool(settings._experimental_variable_quantization),
         has_float_ends=not settings.experimental_new_quantizer,
     )
+
+
+def with_types_of_ends(recipe: Recipe, settings: Settings) -> Recipe:
+    """The recipe with the types of inputs and outputs that a converter's attributes ask for.
+
+    Raises ValueError where it says others, and for those that its scheme has not.
+    """
+    types = []
+    for name, stated in zip(ENDS, (recipe.input_type, recipe.output_type), strict=True):
+        dtype = as_dtype(name, getattr(settings, name)) or FLOAT32
+        if FLOAT32 not in (dtype, stated) and dtype != stated:
+            raise ValueError(
+                f"{name} must be {stated}, as quantization_recipe says, got {dtype}; set only one"
+            )
+        if dtype != FLOAT32 and recipe.main.activations is None:
+            raise float_ends(name, dtype)
+        types.append(stated if dtype == FLOAT32 else dtype)
+    if recipe.main.activations is not None:
+        check_types_of_ends(types, recipe.main)
+    return dataclasses.replace(recipe, input_type=types[0], output_type=types[1])
+
+
+def overruled(settings: Settings, recipe: Recipe | None) -> list[str]:
+    """The attributes that ask for another scheme than the recipe that a user wrote, which holds."""
+    if recipe is None or isinstance(settings.quantization_recipe, Recipe | None):
+        return []
+    spec = settings.target_spec
+    others = [
+        kind
+        for kind, scheme in INTEGER_SETS.items()
+        if kind in spec.supported_ops and scheme not in recipe.schemes
+    ]
+    is_set = {
+        "target_spec.supported_ops": bool(others),
+        "target_spec.supported_types": bool(spec.supported_types),
+        "inference_type": is_integer(settings),
+        "_experimental_disable_per_channel": settings._experimental_disable_per_channel,
+    }
+    return [name for name, has_value in is_set.items() if has_value]
 
 
 def with_algorithms(recipe: Recipe | None, settings: Settings) -> Recipe | None:

@@ -39,6 +39,20 @@ def weights_of(
     return of_weights(tensor.data, axis if is_per_axis else None, integers), integers
 
 
+def largest_scale(op: Op, tensor: Tensor, scheme: Scheme) -> float:
+    """The largest scale that the weights of `op`, a float32 constant, are stored with."""
+    integers = scheme.weight_integers(weights_code(op.kind, scheme))
+    stated: FakeQuantized | None = tensor.fake_quant
+    if stated is None:
+        low, high = float(tensor.data.min(initial=0.0)), float(tensor.data.max(initial=0.0))
+        n_steps = integers.high - integers.low
+    else:
+        low, high = min(float(stated.low.min()), 0.0), max(float(stated.high.max()), 0.0)
+        n_steps = min(2**stated.bits - 1, integers.high - integers.low)
+    scale = max(-low, high) / (n_steps // 2) if integers.symmetric else (high - low) / n_steps
+    return scale if tensor.grid is None else max(scale, float(tensor.grid.scales.max()))
+
+
 def lies_on(tensor: Tensor, integers: Integers) -> bool:
     """Whether the elements of a constant are steps of its grid that these integers reach."""
     return lies_within(tensor.data, tensor.grid, integers.high)

@@ -9,10 +9,12 @@ from ..lowering.moves import (
     as_type,
     dimension,
     element,
+    inside_of,
     positions,
     reshaped,
     slice_along,
     transposed,
+    zeros_unless,
 )
 from .registry import lower, lower_rows
 
@@ -20,7 +22,6 @@ lower_rows(
     {
         "Rank": "RANK",
         "ZerosLike": "ZEROS_LIKE",
-        "GatherNd": "GATHER_ND",
         "BroadcastTo": "BROADCAST_TO",
         "BroadcastArgs": "BROADCAST_ARGS",
         "SpaceToBatchND": "SPACE_TO_BATCH_ND",
@@ -265,6 +266,17 @@ def gather(node, b):
     axis = node.axis(node.constant(2)) if node.type == "GatherV2" else 0
     batch_dims = 0 if node.type == "Gather" else node.attr("batch_dims")
     return b.GATHER(*node.inputs[:2], axis=axis, batch_dims=batch_dims % max(1, node.rank(1) + 1))
+
+
+@lower("GatherNd")
+def gather_nd(node, b):
+    """Slices at index tuples; zeros at those outside where the policy is to ignore them."""
+    params, indices = node.inputs
+    if node.text("bad_indices_policy") != "IGNORE":
+        return b.GATHER_ND(params, indices)
+    sizes = b.SHAPE(params, out_type="INT32")
+    inside, indices = inside_of(as_int32(indices, b), sizes, b)
+    return zeros_unless(inside, b.GATHER_ND(params, indices), b)
 
 
 @lower("Where")

@@ -16,13 +16,21 @@ REDUCTIONS = {
 }
 
 
+OF_NOTHING = {"Max": -np.inf, "Min": np.inf}
+"""Reductions that give another number in TFLite where there are no elements."""
+
+
 @lower(*REDUCTIONS)
 def reduce(node, b):
     """One reduction; TFLite takes the axes as an int32 vector."""
     x, axes = node.inputs
     if axes.value is not None:
         axes = b.constant(np.atleast_1d(axes.value).astype(np.int32))
-    return getattr(b, REDUCTIONS[node.type])(x, axes, keep_dims=node.attr("keep_dims"))
+    result = getattr(b, REDUCTIONS[node.type])(x, axes, keep_dims=node.attr("keep_dims"))
+    is_of_nothing = x.is_static and 0 in x.dims and result.is_static
+    if is_of_nothing and node.type in OF_NOTHING and x.dtype.kind == "f":
+        return b.constant(np.full(result.dims, OF_NOTHING[node.type], x.dtype))
+    return result
 
 
 @lower("ArgMax", "ArgMin")

@@ -5,7 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from ..lowering.moves import as_int32, as_type, dimension, element, like, positions
+from ..lowering.moves import (
+    as_int32,
+    as_type,
+    dimension,
+    element,
+    inside_of,
+    like,
+    positions,
+    zeros_unless,
+)
 from .registry import lower
 
 SEGMENTS = {
@@ -21,7 +30,16 @@ SORTED = {"SegmentMax": "UNSORTED_SEGMENT_MAX", "SegmentMin": "UNSORTED_SEGMENT_
 def scatter_nd(node, b):
     """Zeros, with the sum of updates at index tuples."""
     indices, updates, shape = node.inputs
-    return b.SCATTER_ND(as_int32(indices, b), updates, as_int32(shape, b))
+    return sum_at(node, indices, updates, as_int32(shape, b), b)
+
+
+def sum_at(node, indices, updates, shape, b):
+    """Zeros, with the sum of updates at index tuples, or at those inside of the shape."""
+    indices = as_int32(indices, b)
+    if node.text("bad_indices_policy") == "IGNORE":
+        inside, indices = inside_of(indices, shape, b)
+        updates = zeros_unless(inside, updates, b)
+    return b.SCATTER_ND(indices, updates, shape)
 
 
 @lower("SparseToDense")
@@ -140,6 +158,8 @@ def scatter_combined(node, b, combine):
     indices, depth = as_int32(node.inputs[1], b), node.shape(1)[-1]
     if depth == 0:
         node.fail("its index tuples must not be empty")
+    if node.text("bad_indices_policy") == "IGNORE":
+        node.fail("bad_indices_policy must not be IGNORE; leave out what is outside before it")
     flat, count = flat_indices(node, b, x, indices)
     rows = (
         slices_of(updates, node.rank(1) - 1, b)
@@ -193,7 +213,7 @@ def tensor_scatter_extreme(node, b):
 def tensor_scatter_add(node, b):
     """The tensor plus, or minus, the updates at index tuples."""
     x, indices, updates = node.inputs
-    total = b.SCATTER_ND(as_int32(indices, b), updates, shape_of(x, b))
+    total = sum_at(node, indices, updates, shape_of(x, b), b)
     return b.ADD(x, total) if node.type == "TensorScatterAdd" else b.SUB(x, total)
 
 

@@ -86,9 +86,17 @@ def _tile_rows(program: Program, operand: Buffer, shape: tuple[int, int]) -> Buf
     return row.ravel()
 
 
-def look_up(program: Program, x: Buffer, table: Buffer, out: Buffer) -> None:
-    """Appends the instruction `out = table[x]`; `table` has an entry for each bit pattern."""
+def look_up(
+    program: Program, x: Buffer, table: Buffer, out: Buffer, zero: int | None = None
+) -> None:
+    """Appends the instruction `out = table[x]`; `table` has an entry for each bit pattern.
+
+    Signed elements below `zero`, if there is one, are faults.
+    """
     if not out.size:
+        return
+    if zero is not None:
+        program.call("lookup.look_up_from", x.ravel(), table, out.ravel(), split=x.size, zero=zero)
         return
     is_int8, value = x.dtype == out.dtype == np.int8, table.value
     if is_int8 and value is not None and out.size >= _MIN_LINE_SIZE:

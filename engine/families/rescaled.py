@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
-from ..tiling import CRITICAL_PAIRS, FORM
+from ..tiling import FORM
 from . import fixedpoint
 from .elementwise import elementwise
 from .multipliers import value_of
@@ -27,11 +27,13 @@ _FORMS = ("sum", "difference", "reversed", "squared", "product")
 """The forms in the order of kernels/int8/rescaled_simd.py."""
 _SIGNS = {"sum": (1, 1), "difference": (1, -1), "reversed": (-1, 1)}
 """Form -> the signs of its operands in the total."""
-_MIN_FIT_SIZE = 1 << 13  # elements for which it pays to look for a short form
-_MIN_BITS, _MAX_BITS = 14, 24  # of the fraction of a line
+_MIN_FIT_SIZE = 1 << 10  # elements for which it pays to look for a short form
+_MAX_BITS = 24  # of the fraction of a line
+_MAX_SUM = 127 * 128  # of a line, without limits: factors in units of 2 ** -8 have 16 bits
+_FINE_ERROR, _FINE_CUT = 1.5, 1.0  # of totals in units of 2 ** -16, to both sides, and cut off
 _TO_WHOLE, _MAX_WHOLE = 1.5 * 2.0**23, 2.0**21
 """What products in float32 are added to, and how large they may be."""
-_NO_SHORT_FORM = constant(np.zeros(FORM + 4, np.int64))
+_NO_SHORT_FORM = constant(np.zeros(FORM + 1, np.int64))
 _HALF = (1 << 30, 0)  # the larger of two scales: half of the scale of both operands
 
 
@@ -45,14 +47,23 @@ def pair(program: Program, kind: str, a: Buffer, b: Buffer, out: Buffer, terms: 
     name, numbers, swapped = vectorized
     operands = (b, a) if swapped else (a, b)
     short = _NO_SHORT_FORM
-    if out.dtype == np.int8 and out.size >= _MIN_FIT_SIZE:
-        rows = (table[[1, 0, 2, 3]] if swapped else table).tolist()
+    if out.dtype.itemsize == 1 and out.size >= _MIN_FIT_SIZE:
+        rows = _of_int8(table[[1, 0, 2, 3]] if swapped else table, out.dtype)
         if name in _SIGNS:
             short = _line(program, _SIGNS[name], rows, numbers)
         elif name == "product":
             short = _product(program, rows)
-    kernel = f"rescaled_simd.pairs_{8 * out.itemsize}"
+    kernel = f"rescaled_simd.pairs_{'u' if out.dtype == np.uint8 else ''}{8 * out.itemsize}"
     elementwise(program, kernel, operands, out, numbers, short, form=_FORMS.index(name))
+
+
+def _of_int8(table: np.ndarray, dtype: np.dtype) -> list[list[int]]:
+    """Terms whose zero points and limits are those of int8, where uint8 are 128 more."""
+    table = table.copy()
+    if dtype == np.uint8:
+        table[:3, 0] -= 128
+        table[3, :2] -= 128
+    return table.tolist()
 
 
 def _line(
@@ -70,21 +81,39 @@ def _line(
     p, q = signs[0] * 2.0 ** (left - 1) * factor, signs[1] * 2.0**left * factor
     q *= b_scale[0] * 2.0 ** (b_scale[1] - 31)
     c = zero + 0.5 - a_zero * p - b_zero * q
-    bits = min(floor(log2((1 << 30) / (128 * (abs(p) + abs(q)) + abs(c)))), _MAX_BITS)
-    if bits < _MIN_BITS:
+    reach = 128 * (abs(p) + abs(q)) + abs(c)
+    if reach >= _MAX_SUM:
         return _NO_SHORT_FORM
+    # a sum is rounded as the sum of its operands and as a result
+    rounding = factor + 2.0**shift
+    fine = _fine_factors(p, q, c, rounding)
+    bits = min(floor(log2((1 << 30) / reach)), _MAX_BITS)
     p, q = (round(number * (1 << bits)) for number in (p, q))
     c = round((zero + 0.5) * (1 << bits)) - a_zero * p - b_zero * q
     limit = signs[0] * (a_zero << (left - 1))
     rescale = [multiplier, _start(zero, multiplier, -shift, limit), -shift, limit, low, high]
-    # of p, q and c half a unit each, and what sums are rounded by, as operands and as totals
-    error = (256 + abs(a_zero) + abs(b_zero)) / 2 + (factor + 2.0**shift) * 2.0**bits + 2
-    guess = [p, q, c, bits, a_zero, b_zero, *(sign >> 1 for sign in signs), ceil(error)]
-    line = arena((FORM + 4 + numbers.size,), np.int64)
+    # of p, q and c half a unit each
+    error = (256 + abs(a_zero) + abs(b_zero)) / 2 + rounding * 2.0**bits + 2
+    guess = [p, q, c, bits, a_zero, b_zero, ceil(error), *(sign >> 1 for sign in signs), *fine]
+    line = arena((FORM + 8 + numbers.size,), np.int64)
     operands = (constant(np.array(row, np.int64)) for row in (contributions, rescale, guess))
-    scratch = arena((3 * CRITICAL_PAIRS,), np.int64)
-    program.call("rescaled_sum.fit", *operands, numbers, scratch, line)
+    program.call("rescaled_sum.fit", *operands, numbers, line)
     return line
+
+
+def _fine_factors(p: float, q: float, c: float, rounding: float) -> list[int]:
+    """What the line multiplies, adds and is not sure below with 16 bits of fraction.
+
+    Factors are in units of 2 ** -8, and then, for what these lack, in units of 2 ** -23.
+    """
+    coarse = [round(factor * (1 << 8)) for factor in (p, q)]
+    fine = [
+        round((factor * (1 << 8) - whole) * (1 << 15))
+        for factor, whole in zip((p, q), coarse, strict=True)
+    ]
+    error = _FINE_ERROR + rounding * (1 << 16)
+    below = ceil(_FINE_CUT + error)
+    return [*coarse, *fine, round(c * (1 << 16)) + below, ceil(below + error)]
 
 
 def _product(program: Program, terms: list[list[int]]) -> Buffer:

@@ -116,12 +116,16 @@ class Integers(Writer):
         if self.simd.dots == UNSIGNED:  # a processor that multiplies bytes multiplies these, too
             a, b = (self.builder.bitcast(x, self.i32_vector) for x in (a, b))
             return self.call(_DOTS[self.width, UNSIGNED][1], self.i32_vector, [total, a, b])
+        return self.builder.add(total, self.sums_of_pairs(a, b))
+
+    def sums_of_pairs(self, a, b):
+        """The sums of two products each of int16."""
         builder, kind = self.builder, ir.VectorType(INT, 2 * self.width)
         products = builder.mul(builder.sext(a, kind), builder.sext(b, kind))
         even, odd = (
             self.shuffle(products, products, list(range(i, 2 * self.width, 2))) for i in (0, 1)
         )
-        return builder.add(total, builder.add(even, odd))
+        return builder.add(even, odd)
 
     def saturated_bytes(self, vectors):
         """int32 as signed bytes, the nearest ones: of a vector, or of the four of a block.
@@ -150,6 +154,46 @@ class Integers(Writer):
         value = self.shuffle(a, b, list(range(n)))
         value = self.clamp_int(value, self.splat(-128, SHORT, n), self.splat(127, SHORT, n))
         return self.builder.trunc(value, ir.VectorType(BYTE, n))
+
+    def upper_halves_as_bytes(self, vectors):
+        """The upper halves of the int32 of a block's four vectors as the nearest int8.
+
+        The first four bytes of each 16-byte lane are of the first vector.
+        """
+        shift, halves = self.splat(16), []
+        for even, odd in (vectors[:2], vectors[2:]):
+            halves.append(self._alternating(self.builder.lshr(even, shift), odd))
+        block = self.saturated_shorts(*halves)
+        lane = [2 * (i % 4) + i // 4 % 2 + 8 * (i // 8) for i in range(16)]
+        order = [start + i for start in range(0, block.type.count, 16) for i in lane]
+        return self.shuffle(block, block, order)
+
+    def _alternating(self, even, odd):
+        """The even int16 of a vector of int32, and the odd ones of another."""
+        n = 2 * self.width
+        kind = ir.VectorType(SHORT, n)
+        even, odd = (self.builder.bitcast(x, kind) for x in (even, odd))
+        return self.shuffle(even, odd, [i + n * (i % 2) for i in range(n)])
+
+    def no_lower_half_below(self, vectors, limit):
+        """Whether of vectors of int32 no lower half is below a limit, all without a sign.
+
+        The limit is a vector of int32, too.
+        """
+        kind = ir.VectorType(SHORT, 2 * self.width)
+        least, *others = (self.builder.bitcast(x, kind) for x in vectors)
+        for other in others:
+            least = self.lesser_unsigned(least, other)
+        name = f"llvm.usub.sat.v{kind.count}i16"
+        below = self.call(name, kind, [self.builder.bitcast(limit, kind), least])
+        bits = ir.IntType(16 * kind.count)
+        return self.builder.icmp_unsigned("==", self.builder.bitcast(below, bits), bits(0))
+
+    def bytes_in_lanes(self, a, b, is_high):
+        """The bytes of a and of b in turns, of the lower or upper halves of their 16-byte lanes."""
+        n, start = a.type.count, 8 * is_high
+        lane = [start + i // 2 + n * (i % 2) for i in range(16)]
+        return self.shuffle(a, b, [first + i for first in range(0, n, 16) for i in lane])
 
     def shorts_in_order(self, a, b):
         """The nearest int16 of two vectors of int32, those of the first one first."""

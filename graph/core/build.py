@@ -56,6 +56,7 @@ class _Ops:
     ComputeAccidentalHits: TensorsFunction
     ConcatOffset: TensorsFunction
     DecodeCSV: TensorsFunction
+    DecodeProtoV2: TensorsFunction
     DecodeWav: TensorsFunction
     DeleteSessionTensor: OperationFunction
     DenseCountSparseOutput: TensorsFunction
@@ -115,6 +116,8 @@ class _Ops:
     QueueDequeueUpToV2: TensorsFunction
     QueueDequeueV2: TensorsFunction
     RaggedCross: TensorsFunction
+    RaggedFillEmptyRows: TensorsFunction
+    RaggedFillEmptyRowsGrad: TensorsFunction
     RaggedGather: TensorsFunction
     RaggedRange: TensorsFunction
     RaggedTensorToSparse: TensorsFunction
@@ -152,6 +155,7 @@ class _Ops:
     SparseToSparseSetOperation: TensorsFunction
     Split: TensorsFunction
     SplitV: TensorsFunction
+    StagePeek: TensorsFunction
     StatefulPartitionedCall: TensorsFunction
     StatelessCase: TensorsFunction
     StatelessIf: TensorsFunction
@@ -180,6 +184,7 @@ class _Ops:
     UniqueWithCounts: TensorsFunction
     UniqueWithCountsV2: TensorsFunction
     Unpack: TensorsFunction
+    Unstage: TensorsFunction
     While: TensorsFunction
     XlaBroadcastHelper: TensorsFunction
     XlaCallModule: TensorsFunction
@@ -272,6 +277,8 @@ class _Ops:
     TensorArrayCloseV3: OperationFunction
     WriteFile: OperationFunction
     _Retval: OperationFunction
+    Stage: OperationFunction
+    StageClear: OperationFunction
 
     def __getattr__(self, kind: str) -> TensorFunction:
         if signature_of(kind) is None:

@@ -15,16 +15,6 @@ class Context(NamedTuple):
     scope: str
 
 
-def full_name(graph: Graph, name: str) -> str:
-    """The name of an operation with the scopes of the loops and branches around it."""
-    around: Graph | None = graph
-    while around is not None:
-        if around.context is not None:
-            name = around.context.scope + name
-        around = around.outer
-    return name
-
-
 def _enclosing(graph: Graph, kind: str) -> Graph | None:
     around: Graph | None = graph
     while around is not None and (around.context is None or around.context.kind != kind):
@@ -37,8 +27,8 @@ def unreachable(tensor: Tensor, graph: Graph, user: str) -> str | None:
 
     The words for loops are TensorFlow's.
     """
-    source, reader = full_name(tensor.graph, tensor.op.name), full_name(graph, user)
-    words = f"Cannot use '{source}' as input to '{reader}' because"
+    source = tensor.op.name
+    words = f"Cannot use '{source}' as input to '{user}' because"
     if _enclosing(tensor.graph, "while loop") is not None:
         if _enclosing(graph, "while loop") is not None:
             return f"{words} they are in different while loops. See info log for more details."

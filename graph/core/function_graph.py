@@ -9,7 +9,8 @@ A tensor of a graph around becomes an argument when an operation of the body rea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, cast, overload
 
 import numpy as np
@@ -19,12 +20,12 @@ from .create import append
 from .graph import Graph, Operation, Tensor
 from .library import Function, FunctionLibrary
 from .order import data_inputs, ordered
-from .scopes import get_default_graph
+from .scopes import get_default_graph, graph_name_scope
 from .shapes import Shape
 from .signatures.attributes import FunctionRef
 
 if TYPE_CHECKING:
-    from .protocols import AttrValue, ElementLike
+    from .protocols import AttrValue, DTypeAttr, ElementLike
 
 VARIABLES = ("Variable", "VariableV2")
 """Operations that give a reference to a variable."""
@@ -64,11 +65,38 @@ class FunctionGraph(Graph):
         """The graphs directly around it."""
         return [self.outer]
 
+    def _free_name(self, name: str) -> str:
+        """A name for what stands for something around, outside of all scopes."""
+        candidate, n = name, 0
+        while candidate in self:
+            n += 1
+            candidate = f"{name}_{n}"
+        return candidate
+
+    @contextlib.contextmanager
+    def traced(self) -> Iterator[None]:
+        """A block in which operations are added to it, under its scope and by names free there.
+
+        As in TensorFlow, where bodies of loops and branches are parts of the graph around.
+        """
+        scope = "" if self.context is None else self.context.scope
+        prefix, names = scope.lower(), self.outer._names_in_use
+        self._names_in_use.update((x, n) for x, n in names.items() if x.startswith(prefix))
+        with self.as_default(), graph_name_scope(self, scope):
+            yield
+        names.update(
+            (x, n) for x, n in self._names_in_use.items() if scope and x.startswith(prefix)
+        )
+
     def argument(self, like: Tensor, name: str = "arg", shape: Shape = ANY) -> Tensor:
         """A new argument of the dtype of a tensor, and of its shape or another one."""
-        attrs = {"T": like.dtype, "index": len(self.inputs)}
-        tensor = self.add("_Arg", self.unique_name(name), (), attrs).outputs[0]
-        tensor.set_shape(like.sizes if shape is ANY else shape)
+        return self.parameter(like.dtype, like.sizes if shape is ANY else shape, name)
+
+    def parameter(self, dtype: DTypeAttr, shape: Shape, name: str = "arg") -> Tensor:
+        """A new argument."""
+        attrs = {"T": dtype, "index": len(self.inputs)}
+        tensor = self.add("_Arg", self._free_name(name), (), attrs).outputs[0]
+        tensor.set_shape(shape)
         self.inputs.append(tensor)
         return tensor
 
@@ -94,13 +122,13 @@ class FunctionGraph(Graph):
     def _captured(self, tensor: Tensor) -> Tensor:
         op = tensor.op
         if op.type == "Const" and _is_small_integer(op):
-            return self.add("Const", self.unique_name(_last(op)), (), op.attrs).outputs[0]
+            return self.add("Const", self._free_name(_last(op)), (), op.attrs).outputs[0]
         argument = self.captures[tensor] = self.argument(tensor, _last(op))
         if op.type not in VARIABLES:
             return argument
         shared = op.attrs.get("shared_name") or op.name.encode()
         attrs = {**op.attrs, "shared_name": shared}
-        inside = self.add(op.type, self.unique_name(_last(op)), (), attrs).outputs[0]
+        inside = self.add(op.type, self._free_name(_last(op)), (), attrs).outputs[0]
         self.sources[argument] = inside
         return inside
 
@@ -125,7 +153,7 @@ class FunctionGraph(Graph):
             if obj.graph not in around(self):
                 raise ValueError(f"Operation {obj} is not an element of this graph.")
             self.controls[obj] = None
-            return append(self, "NoOp", self.unique_name(_last(obj)), (), {})
+            return append(self, "NoOp", self._free_name(_last(obj)), (), {})
         return super().as_graph_element(obj, allow_tensor, allow_operation=allow_operation)
 
 
@@ -252,6 +280,24 @@ def copy_graph(
             new.set_shape(old.sizes)
         copies.update(zip(op.outputs, copied.outputs, strict=True))
     return copies
+
+
+def copy_ancestors(
+    tensor: Tensor, target: Graph, check: Callable[[Operation], object] = lambda op: None
+) -> Tensor:
+    """Adds copies of what a tensor is computed from to another graph; gives the tensor's.
+
+    `check` is called for each operation first.
+    """
+    copies: dict[Tensor, Tensor] = {}
+    for op in ordered([tensor.op], lambda op: [*data_inputs(op), *op.control_inputs]):
+        check(op)
+        inputs = [copies[operand] for operand in op.inputs]
+        copied = target.add(op.type, op.name, inputs, dict(op.attrs), (), op.device)
+        for old, new in zip(op.outputs, copied.outputs, strict=True):
+            new.set_shape(old.sizes)
+            copies[old] = new
+    return copies[tensor]
 
 
 def trace_graph(kind: str = "", scope: str = "") -> FunctionGraph:

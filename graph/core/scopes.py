@@ -341,6 +341,21 @@ class name_scope:
         self._blocks.__exit__(kind, error, trace)
 
 
+@contextlib.contextmanager
+def op_scope(
+    values: Iterable[object],
+    name: str | None,
+    default_name: str | None = None,
+    graph: Graph | None = None,
+) -> Generator[str]:
+    """`name_scope` with its arguments in the order of TensorFlow 0.x."""
+    with (
+        contextlib.nullcontext() if graph is None else default_graph(graph),
+        name_scope(name, default_name, values) as prefix,
+    ):
+        yield prefix
+
+
 def graph_of(values: Iterable[object], user: str = "") -> Graph:
     """The graph to which the tensors and operations among `values` belong, or the default one.
 

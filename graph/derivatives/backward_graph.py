@@ -21,6 +21,7 @@ from ..core.graph import Graph, Operation, Tensor
 from ..core.scopes import get_default_graph
 from ..core.shapes import is_static
 from ..core.signatures.attributes import FunctionRef
+from ..session.dataflow_graph import variable_of
 from .gradients import gradients, is_trainable
 
 if TYPE_CHECKING:
@@ -108,20 +109,22 @@ def is_handle(operand: Tensor) -> bool:
     return operand.dtype == dtypes.RESOURCE
 
 
+def variable_behind(operand: Tensor) -> Operation:
+    """The operation of the variable that a handle is of; of another handle what gives it."""
+    handle = origin(operand)
+    return variable_of(handle) or handle.op
+
+
 def gradient_dtype(operand: Tensor) -> DTypeAttr:
     """The dtype of the gradient of what a call is given; of a handle, that of its variable."""
-    if is_handle(operand):
-        handle = origin(operand)
-        return handle.op.get_attr("dtype")
-    return operand.dtype
+    return variable_behind(operand).get_attr("dtype") if is_handle(operand) else operand.dtype
 
 
 def zeros_for(operand: Tensor) -> Tensor:
     """Zeros like the gradient of what a call is given."""
     if not is_handle(operand):
         return ops.ZerosLike(operand)
-    handle = origin(operand).op
-    shape, dtype = handle.get_attr("shape"), gradient_dtype(operand)
+    shape, dtype = variable_behind(operand).get_attr("shape"), gradient_dtype(operand)
     if is_static(shape):
         return ops.Fill(np.array(shape, np.int32), np.zeros((), dtype))
     return ops.Fill(ops.VariableShape(operand), np.zeros((), dtype))
@@ -134,12 +137,12 @@ def shape_for(operand: Tensor) -> Tensor:
 
 def shape_of(operand: Tensor) -> Shape:
     """What is known of the shape of the gradient of what a call is given."""
-    return origin(operand).op.get_attr("shape") if is_handle(operand) else operand.sizes
+    return variable_behind(operand).get_attr("shape") if is_handle(operand) else operand.sizes
 
 
 def is_variable(operand: Tensor) -> bool:
     """Whether what a call is given is the handle of a variable of floats, or no handle."""
     if not is_handle(operand):
         return True
-    handle = origin(operand).op
+    handle = variable_behind(operand)
     return handle.type == "VarHandleOp" and np.dtype(handle.get_attr("dtype")).kind in "fcV"

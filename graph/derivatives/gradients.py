@@ -22,6 +22,7 @@ from ..core.scopes import get_default_graph, name_scope
 from ..core.shapes import is_static
 from ..core.signatures.operands import Operands
 from ..functions.flow.control_flow import tuple as after_all
+from .dataflow_loops import functionalize_loops
 from .registry import DERIVATIVES, Derivative, Gradient
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def gradients(
     with name_scope(name):
         y_tensors = [as_tensor(_value(y)) for y in _listed(ys)]
         stops = [as_tensor(x) for x in _listed(() if stop_gradients is None else stop_gradients)]
+        functionalize_loops(y_tensors, x_tensors)
         walk = _Walk(y_tensors, x_tensors, stops, method, colocate_gradients_with_ops)
         walk.seed(y_tensors, _grad_ys(y_tensors, grad_ys, walk))
         walk.run(gate_gradients)
@@ -364,23 +366,7 @@ def _between(
         inside = any(tensor.op in between and is_trainable(tensor) for tensor in inputs)
         if inside or op in starts:
             between[op] = inside and op not in stops
-    _require_no_loops(upstream, starts)
     return between
-
-
-def _require_no_loops(upstream: Sequence[Operation], starts: set[Operation]) -> None:
-    """Raises LookupError where a loop of Switch and Merge reads some of `starts` in its body."""
-    ends = [op for op in upstream if op.type in ("Exit", "RefExit")]
-    if not ends:
-        return
-    walked, pending = set(upstream), list(upstream)
-    while pending:
-        for tensor in pending.pop().all_inputs:
-            if tensor is not None and tensor.op not in walked:
-                walked.add(tensor.op)
-                pending.append(tensor.op)
-    if starts & (walked - set(upstream)):
-        _derivative(ends[0])
 
 
 def _derivative(op: Operation) -> Derivative:

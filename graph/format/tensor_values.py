@@ -134,6 +134,11 @@ def _in_part(tensor: Tensor) -> np.ndarray | None:
     return None
 
 
+def is_symbolic_tensor(tensor: object) -> bool:
+    """Whether `tensor` is a tensor of a graph."""
+    return isinstance(tensor, Tensor)
+
+
 def is_tensor(x: object) -> bool:
     """Whether `x` is a tensor, a variable or one of the composite ones."""
     if isinstance(x, Operation):

@@ -17,6 +17,15 @@ def disable_control_flow_v2() -> None:
     """Does nothing: conditions and loops are functional, as `If` and `While`."""
 
 
+def enable_control_flow_v2() -> None:
+    """Does nothing: conditions and loops are functional, as `If` and `While`."""
+
+
+def control_flow_v2_enabled() -> bool:
+    """True: conditions and loops are functional, as `If` and `While`."""
+    return True
+
+
 def disable_tensor_equality() -> None:
     """Does nothing: tensors are compared by identity."""
 

@@ -186,6 +186,8 @@ def assert_near(
     Both tolerances are 10 times the type's epsilon by default; see `assert_equal` for the rest.
     """
     with name_scope(name, "assert_near", [x, y]):
+        if has_ragged(x, y):
+            x, y = flat_operands(x, y)
         left = convert_to_tensor(x, name="x")
         right = convert_to_tensor(y, left.dtype, "y")
         size = abs(right)

@@ -166,11 +166,21 @@ def apply(
     return _ALL[name](value, *others)
 
 
+_LOGICAL: dict[str, Callable[..., Tensor]] = {
+    "and": ops.LogicalAnd,
+    "or": ops.LogicalOr,
+    "xor": lambda x, y: ops.LogicalAnd(ops.LogicalOr(x, y), ops.LogicalNot(ops.LogicalAnd(x, y))),
+}
+"""What `&`, `|` and `^` are of ragged tensors, which of tensors may be bitwise."""
+
+
 @hook("apply_ragged")
 def apply_ragged(name: str, *operands: object) -> RaggedTensor:
     """What the operator `name` gives for the innermost values of ragged tensors."""
 
     def of_values(*values: Tensor) -> Tensor:
+        if name in _LOGICAL:
+            return _LOGICAL[name](*values)
         if isinstance(values[0], Tensor):
             return _ALL[name](*values)
         return _ALL[f"r{name}"](values[1], values[0])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, cast
 
 from ..core.build import ops
+from ..core.composite.ragged_dispatch import is_ragged
 from ..core.composite.sparse_tensor import SparseTensor
 from ..core.composite.structure import flatten, is_nested, pack
 from ..core.create import convert_to_tensor
@@ -69,7 +70,7 @@ def print_v2(
 
     Raises ValueError for another stream.
     """
-    tensors: list[Tensor] = []
+    tensors: list[object] = []
     mark = _mark(inputs)
     parts = [_shown(x, tensors, mark) for x in inputs]
     text = format_tensors(sep.join(parts), tensors, mark, summarize)
@@ -90,12 +91,15 @@ def _is_tensor(value: object) -> bool:
     return isinstance(value, (Tensor, Variable))
 
 
-def _shown(value: object, tensors: list[Tensor], mark: str) -> str:
+def _shown(value: object, tensors: list[object], mark: str) -> str:
     """The text of an input, with placeholders for tensors, which are added to `tensors`."""
     if isinstance(value, SparseTensor):
         parts = value.indices, value.values, value.dense_shape
         tensors += parts
         return f"SparseTensor(indices={mark}, values={mark}, shape={mark})"
+    if is_ragged(value):
+        tensors.append(value)
+        return mark
     if _is_tensor(value):
         tensors.append(convert_to_tensor(cast("TensorLike", value)))
         return mark
@@ -104,7 +108,7 @@ def _shown(value: object, tensors: list[Tensor], mark: str) -> str:
     leaves: list[object] = []
     quoted: list[str] = []
     for leaf in flatten(value):
-        if _is_tensor(leaf) or isinstance(leaf, SparseTensor):
+        if _is_tensor(leaf) or isinstance(leaf, SparseTensor) or is_ragged(leaf):
             text = _shown(leaf, tensors, mark)
             quoted.append(text)
             leaves.append(text)

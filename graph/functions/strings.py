@@ -18,6 +18,7 @@ from ..core.scopes import name_scope
 from .arguments import one_of
 from .ragged.arithmetic import reduce_ragged
 from .ragged.picking import like_dense
+from .ragged.text import as_text
 from .ragged.values import as_ragged, of_flat_values, wrapped
 from .rows import functions, unary
 
@@ -286,7 +287,7 @@ def format(
 
     Args:
         template: Text with one placeholder for each input.
-        inputs: A tensor, or a sequence of them.
+        inputs: A tensor, or a sequence of them; ragged ones are shown as lists of Python.
         placeholder: What is replaced.
         summarize: How many elements at both ends of each dimension are shown; -1: all.
         name: Of the operation.
@@ -301,10 +302,26 @@ def format(
             f"{len(items)}. Please ensure the number of placeholders in template matches inputs "
             "length."
         )
+    if has_ragged(*items):
+        return _joined_format(template.split(placeholder), items, summarize, name)
     tensors = [convert_to_tensor(cast("TensorLike", item)) for item in items]
     return ops.StringFormat(
         tensors, template=template, placeholder=placeholder, summarize=summarize, name=name
     )
+
+
+def _joined_format(
+    pieces: list[str], items: Sequence[object], summarize: int, name: str | None
+) -> Tensor:
+    """`format` of items of which some are ragged: text between pieces of the template."""
+    parts: list[TensorLike] = [pieces[0]]
+    for item, piece in zip(items, pieces[1:], strict=True):
+        if has_ragged(item):
+            text = as_text(cast(RaggedTensor, as_ragged(cast("RaggedTensor", item))), summarize)
+        else:
+            text = format("{}", item, summarize=summarize)
+        parts += [text, piece]
+    return ops.StringJoin(parts, name=name)
 
 
 def my_fact() -> Tensor:

@@ -382,20 +382,22 @@ def dilation2d_backprop_filter(
 
 
 def _patches_shape(op: OperationView) -> Shape:
-    batch, *sizes, depth = known(op, 0, 4)
+    batch, *sizes, depth = known(op, 0, len(op.get_attr("ksizes")))
     windows = _patch_windows(op)
     return (batch, *windows.outputs(sizes), times(depth, *windows.kernel))
 
 
 def _patch_windows(op: OperationView) -> Windows[int]:
-    kernel, strides, rates = (tuple(op.get_attr(n)[1:3]) for n in ("ksizes", "strides", "rates"))
+    kernel, strides = (tuple(op.get_attr(name)[1:-1]) for name in ("ksizes", "strides"))
+    is_volume = op.type == "ExtractVolumePatches"
+    rates = (1,) * len(kernel) if is_volume else tuple(op.get_attr("rates")[1:-1])
     return Windows(kernel, strides, rates, op.get_attr("padding"))
 
 
-@op("ExtractImagePatches", shape=_patches_shape)
+@op("ExtractImagePatches", "ExtractVolumePatches", shape=_patches_shape)
 def extract_image_patches(x: np.ndarray, *, op: OperationView) -> np.ndarray:
     """The elements of each window in a row."""
     windows = _patch_windows(op)
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]))
     view = windows.view(padded)
-    return view.reshape(*view.shape[:3], -1)
+    return view.reshape(*view.shape[: x.ndim - 1], -1)

@@ -21,6 +21,8 @@ from ..core.shapes import (
 )
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+
     from ..core.protocols import OperationView
 
 
@@ -91,18 +93,43 @@ def _gather_nd_shape(op: OperationView) -> Shape:
 
 
 @op("GatherNd", shape=_gather_nd_shape)
-def gather_nd(params: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def gather_nd(
+    params: np.ndarray, indices: np.ndarray, *, bad_indices_policy: bytes = b""
+) -> np.ndarray:
     """The slices of `params` at index tuples; the whole of it for each empty one."""
-    if not indices.shape[-1]:
+    depth = indices.shape[-1]
+    if not depth:
         return np.broadcast_to(params, indices.shape[:-1] + params.shape)
-    return params[index_tuple(indices, params.shape)]
+    result = np.zeros(indices.shape[:-1] + params.shape[depth:], params.dtype)
+    if params.dtype == object:
+        result[...] = b""
+    chosen = respected(indices, params.shape, bad_indices_policy)
+    result[chosen] = params[index_tuple(indices[chosen], params.shape)]
+    return result
+
+
+def respected(
+    indices: np.ndarray, shape: Sequence[int], policy: bytes
+) -> np.ndarray | EllipsisType:
+    """Which index tuples count: all, or those inside of a shape where the policy is IGNORE.
+
+    Raises ValueError for a policy that is none.
+    """
+    if policy not in (b"", b"DEFAULT", b"ERROR", b"IGNORE"):
+        raise ValueError(f"Unknown bad indices handling attribute: {policy.decode()}")
+    return ... if policy != b"IGNORE" else _inside(indices, shape)
+
+
+def _inside(indices: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+    """Whether each index tuple in the last dimension is inside of a shape."""
+    limits = np.array(shape[: indices.shape[-1]], np.int64)
+    return np.all((indices >= 0) & (indices < limits), -1)
 
 
 def index_tuple(indices: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, ...]:
     """The numpy index of index tuples in the last dimension."""
     columns = tuple(np.moveaxis(indices, -1, 0))
-    limits = np.array(shape[: len(columns)], np.int64)
-    outside = np.any((indices < 0) | (indices >= limits), -1)
+    outside = ~_inside(indices, shape)
     if outside.any():
         position = np.argwhere(outside)[0].tolist()
         place = f"[{','.join(map(str, position))}]" if position else ""
@@ -151,29 +178,28 @@ def _require_alike(
 
 
 @op("ScatterNd", shape=_scatter_nd_shape)
-def scatter_nd(indices: np.ndarray, updates: np.ndarray, shape: np.ndarray) -> np.ndarray:
+def scatter_nd(
+    indices: np.ndarray, updates: np.ndarray, shape: np.ndarray, *, bad_indices_policy: bytes = b""
+) -> np.ndarray:
     """Zeros, with the sum of `updates` at index tuples."""
     result = np.zeros([int(n) for n in shape], updates.dtype)
     if not result.size and updates.size:
         raise ValueError("Indices and updates specified for empty output")
     if updates.dtype == object:
         result[...] = b""
-    np.add.at(result, index_tuple(indices, result.shape), updates)
+    chosen = respected(indices, result.shape, bad_indices_policy)
+    np.add.at(result, index_tuple(indices[chosen], result.shape), updates[chosen])
     return result
 
 
-def _scatter(
-    combine: np.ufunc | None,
-) -> Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
+def _scatter(combine: np.ufunc | None) -> Callable[..., np.ndarray]:
     """A kernel that puts updates into a copy, one after another."""
 
-    def kernel(x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+    def kernel(
+        x: np.ndarray, indices: np.ndarray, updates: np.ndarray, *, bad_indices_policy: bytes = b""
+    ) -> np.ndarray:
         result = x.copy()
-        at = index_tuple(indices, x.shape)
-        if combine is None:
-            result[at] = updates
-        else:
-            combine.at(result, at, updates)
+        scattered(combine, result, indices, updates, bad_indices_policy)
         return result
 
     return kernel
@@ -186,6 +212,22 @@ SCATTERS: dict[str, np.ufunc | None] = {
     "TensorScatterMax": np.maximum,
     "TensorScatterMin": np.minimum,
 }
+
+
+def scattered(
+    combine: np.ufunc | None,
+    target: np.ndarray,
+    indices: np.ndarray,
+    updates: np.ndarray,
+    policy: bytes,
+) -> None:
+    """Combines updates with what stands at index tuples of `target`, or puts them there."""
+    chosen = respected(indices, target.shape, policy)
+    at, values = index_tuple(indices[chosen], target.shape), updates[chosen]
+    if combine is None:
+        target[at] = values
+    else:
+        combine.at(target, at, values)
 
 
 def _tensor_scatter_shape(op: OperationView) -> Shape:

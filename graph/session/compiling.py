@@ -32,6 +32,7 @@ from ..emit import chains, lists, random, rows
 from ..emit.lists import ListBuffer
 from ..emit.registry import EMITTERS
 from .delegated import DelegatedPart
+from .exchanges import TAKING, scheduled
 from .hosted import HOSTED
 from .plan_variables import CALLS, HANDLERS, PlanVariables, is_handle
 from .run_errors import failed, fault_words, located
@@ -58,14 +59,6 @@ UNNOTICED = frozenset(
 CHECKS = ("Assert", "CheckNumerics")
 """Operations that say what is wrong with inputs, before others stumble over them."""
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
-GIVING = frozenset(
-    (
-        *("QueueEnqueue", "QueueEnqueueMany", "QueueEnqueueManyV2", "QueueEnqueueV2"),
-        *("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"),
-        "SparseAccumulatorApplyGradient",
-    )
-)
-"""Operations that others may wait for in the same run, without a dependency."""
 
 
 class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
@@ -281,28 +274,29 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             for index in row.writes:
                 self.variables.protect(stage, buffers[index], position)
                 self.variables.written(stage, buffers[index])
-        if op in self.padded:
-            places = cast("np.dtype", op.get_attr("out_idx"))
-            padded = rows.unique(stage.program, buffers[0], places)
-            if padded is not None:
-                return self._define(stage, op, padded)
-        if rows.takes_each_once(op, self.padded):
-            changed = rows.update_rows(stage.program, site, buffers)
-            if changed is not None:
-                return self._define(stage, op, changed)
-        if op.type in random.KINDS:
-            numbers = random.emit(stage.program, site, self.state.stream_buffer(op), *buffers)
-            if numbers is not None:
-                return self._define(stage, op, numbers)
-        emitter = EMITTERS.get(op.type)
-        if emitter is not None and emitter.takes(buffers):
-            try:
-                outputs = emitter.function(stage.program, site, *buffers)
-            except ValueError as error:
-                raise _unsuited(site, error) from None
-            if outputs is not None:
-                return self._define(stage, op, outputs)
+        outputs = self._instructions(stage, op, site, buffers)
+        if outputs is not None:
+            return self._define(stage, op, outputs)
         return self._add_step(stage, site, row, buffers)
+
+    def _instructions(
+        self, stage: PlanStage, op: Operation, site: Site, buffers: Sequence[Buffer]
+    ) -> Buffer | Sequence[Buffer] | None:
+        """What an operation gives, by instructions; None where its kernel has to run."""
+        program, outputs = stage.program, None
+        if op in self.padded:
+            outputs = rows.unique(program, buffers[0], cast("np.dtype", op.get_attr("out_idx")))
+        elif rows.takes_each_once(op, self.padded):
+            outputs = rows.update_rows(program, site, buffers)
+        elif op.type in random.KINDS:
+            outputs = random.emit(program, site, self.state.stream_buffer(op), *buffers)
+        emitter = EMITTERS.get(op.type)
+        if outputs is not None or emitter is None or not emitter.takes(buffers):
+            return outputs
+        try:
+            return emitter.function(program, site, *buffers)
+        except ValueError as error:
+            raise _unsuited(site, error) from None
 
     def _on_lists(
         self, stage: PlanStage, op: Operation, position: int, buffers: Sequence[Buffer]
@@ -480,7 +474,9 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
     if not running:
         return []
     listed = [op for op in targets[0].graph.operations if op in running]
-    return ordered([*(op for op in listed if op.type in GIVING), *listed], before)
+    if not any(op.type in TAKING or op.type in CALLS for op in listed):
+        return ordered(listed, before)
+    return scheduled(listed, before, lambda op: [op])
 
 
 def _raising(error: Exception) -> Callable[..., list[np.ndarray]]:

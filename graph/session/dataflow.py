@@ -30,6 +30,7 @@ from .dataflow_graph import (
     reached,
 )
 from .dataflow_steps import Forward, Group, Loop, Merge, Switch, Trigger
+from .exchanges import TAKING, exchanging, scheduled
 from .executor import Plan, Times
 from .plan_pool import RunPlan
 from .run_limits import check_counts
@@ -167,7 +168,10 @@ class Level:
         return frame if op.type in EXITS else None
 
     def _sort(self) -> None:
-        """Puts operations into groups: of equal deadness, with no other step in between."""
+        """Puts operations into groups: of equal deadness, with no other step in between.
+
+        What may wait for others of the run is a group of its own.
+        """
         apart = (*ENTERS, *EXITS, *ITERATIONS)
         inside = {
             op: op
@@ -181,12 +185,14 @@ class Level:
             items = (self.flow.frames[x] if x.type in EXITS else inside.get(x) for x in reads)
             return [x for x in items if x is not None and x is not item]
 
+        takers = {op for op in inside if any(x.type in TAKING for x in exchanging([op]))}
         depths: dict[Operation | Frame, int] = {}
         for item in ordered([*inside, *self.frame.children], before):
             is_step = isinstance(item, Frame) or item.type in CONTROL or item.type == TRIGGER
             depth = 0
             for other in before(item):
                 is_apart = isinstance(other, Frame) or isinstance(self._units[other], Operation)
+                is_apart = is_apart or other in takers
                 depth = max(depth, depths[other] + int(is_apart and not is_step))
             depths[item] = depth
             if isinstance(item, Frame):
@@ -194,7 +200,8 @@ class Level:
             if is_step:
                 self._units[item] = item
                 continue
-            unit = self._units[item] = (depth, self.flow.deadness[item])
+            alone: Deadness = frozenset([(item, -1)] if item in takers else [])
+            unit = self._units[item] = (depth, self.flow.deadness[item] | alone)
             self._members.setdefault(unit, []).append(item)
 
     def _ordered(self) -> list[Unit]:
@@ -207,7 +214,7 @@ class Level:
             units = [self._unit_of(x) for op in listed[unit] for x in self.flow.before(op)]
             return [x for x in units if x is not None and x != unit]
 
-        return ordered(listed, before)
+        return scheduled([*listed], before, lambda unit: listed[unit])
 
     def _step(self, unit: Unit) -> Runnable:
         if isinstance(unit, Frame):

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 MODULES = (
     "accumulators",
+    "barriers",
     "control",
+    "dataset_functions",
+    "dataset_iterators",
+    "dataset_sources",
+    "dataset_transforms",
     "distorted_boxes",
     "files",
     "pool",
@@ -36,6 +41,7 @@ MODULES = (
     "samplers",
     "serialized",
     "session_tensors",
+    "staging",
     "tables",
     "tensor_arrays",
     "variables",

@@ -153,7 +153,7 @@ def _called(
 ) -> tuple[Body, list[Buffer]]:
     """A function that an operation calls, and the operands."""
     caller.variables.calls[op] = len(op.inputs), len(op.outputs)
-    body = body_of(caller.state, op, reference, first)
+    body = body_of(caller.state, op, reference, op.inputs[first:])
     return body, [stage.operands[tensor] for tensor in op.inputs[first:]]
 
 

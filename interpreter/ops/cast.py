@@ -118,16 +118,14 @@ def quantize(node: Node) -> Prepared:
     def emit(program: Program) -> None:
         if out.size and quick:
             zero = int(quantization.zero_point)
-            ends = {"low": int(limits.min), "high": int(limits.max)}
-            call = (x.ravel(), out.ravel())
             program.call(
-                "quantize_f32.quantize",
-                *call,
+                f"quantize_f32.to_{out.dtype}",
+                x.ravel(),
+                out.ravel(),
                 split=x.size,
                 scale=scale,
                 reach=_BEYOND * (1 << limits.bits) * scale,
                 zero=zero,
-                **ends,
             )
         elif out.size:
             shape, scales, zero_points = _by_channel(x.shape, quantization)

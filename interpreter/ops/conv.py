@@ -52,7 +52,7 @@ def conv_2d(node: Node) -> Emit:
         f"the {groups} groups must divide the {n} filters",
     )
     bias = _bias(node, 2, n)
-    asymmetric = x.is_float and _differ(weights)
+    asymmetric = x.is_float and (groups > 1 or _differ(weights))
     family, kernel, epilogue = arithmetic(
         node, x, weights, bias, clamp_of(node), asymmetric=asymmetric
     )
@@ -164,7 +164,7 @@ def conv_3d_transpose(node: Node) -> Emit:
 
 
 def _differ(weights: Operand) -> bool:
-    """Whether filters have different scales: only then float32 inputs get a zero point."""
+    """Whether filters have different scales: float32 inputs get a zero point then."""
     scheme = weights.quantization
     return scheme is not None and bool((scheme.scales != scheme.scales[0]).any())
 

@@ -72,6 +72,7 @@ def range_(node: Node) -> Prepared:
     operands = required(node, 3)
     same_dtype(node, operands)
     dtype = operands[0].dtype
+    node.require(dtype.kind not in "bcO", f"numbers that are ordered are needed, got {dtype}")
     if any(operand.sizes is not None for operand in operands) and dtype.kind == "i":
         (start,), (limit,), (delta,) = map(node.sizes, range(3))
         node.result((steps(start, limit, delta),), dtype)
@@ -81,10 +82,10 @@ def range_(node: Node) -> Prepared:
         (delta > 0 and start <= limit) or (delta < 0 and start >= limit),
         f"delta must lead from start to limit, got {start}, {limit} and {delta}",
     )
-    if dtype.kind == "f":
-        count = ceil(abs((limit - start) / delta))
-    else:
+    if dtype.kind in "iu":
         count = len(range(int(start), int(limit), int(delta)))
+    else:
+        count = ceil(abs((limit - start) / delta))
     if count > MANY:
 
         def run(*numbers: np.ndarray) -> list[np.ndarray]:
@@ -113,13 +114,13 @@ def _counted(
         if check is not None:
             check()
         part = out[first : first + MANY]
-        if dtype.kind == "f":
+        if dtype.kind in "iu":
+            begin = int(start) + first * int(delta)
+            part[:] = begin + np.arange(len(part), dtype=np.int64) * int(delta)
+        else:
             part[:] = delta
             part[0] = out[first - 1] + delta if first else start
             np.cumsum(part, dtype=dtype, out=part)
-        else:
-            begin = int(start) + first * int(delta)
-            part[:] = begin + np.arange(len(part), dtype=np.int64) * int(delta)
     return out
 
 

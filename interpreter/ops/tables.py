@@ -52,7 +52,8 @@ def look_up(node: Node, x: Operand) -> Emit:
     results = np.clip(make(node, values, input_params, output_params), *limits_of(x.dtype))
     table = constant(results.astype(x.dtype))
     out = node.result(x.shape, x.dtype)
-    return lambda program: elementwise.look_up(program, x, table, out)
+    zero = input_params.zero_point if node.kind in _OF_NONNEGATIVE else None
+    return lambda program: elementwise.look_up(program, x, table, out, zero)
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
@@ -402,3 +403,5 @@ TABLES: dict[str, dict[str, TableOf]] = {
     "RELU_0_TO_1": _rows(_clamp(0, 1), *_BYTES),
 }
 """Operator -> type -> the function that makes its table."""
+_OF_NONNEGATIVE = ("SQRT", "RSQRT")
+"""Operators that fail of a negative number, as in LiteRT; their tables have what stands below 0."""

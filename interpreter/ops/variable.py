@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.run.stages import aligned
 from ...schema.dtypes import RESOURCE
 from ..checks import required_input, scope_of
 from ..registry import op
 
 if TYPE_CHECKING:
-    from ..plan.node import DynamicResult, Node
+    from ..plan.node import Arrays, DynamicResult, Node
 
 
 @op("VAR_HANDLE")
@@ -40,7 +41,13 @@ def read_variable(node: Node) -> DynamicResult:
             node.fail("the variable is read before a value was assigned to it")
         return [value]
 
-    return node.dynamic_result(run, [node.outputs[0].shape or ()])
+    def is_done(inputs: Arrays, results: Arrays) -> bool:
+        value = results[0]
+        return value is not None and scope_of(node).resources.get(variable) is value
+
+    variable = _constant_number(node)
+    lends = node.planner is not None and node.planner.may_lend(node)
+    return node.dynamic_result(run, [node.outputs[0].shape or ()], is_done, lends)
 
 
 @op("ASSIGN_VARIABLE")
@@ -61,10 +68,17 @@ def assign_variable(node: Node) -> DynamicResult:
         ):
             before[...] = value  # whoever read it has a copy; new memory costs more than this
         else:
-            resources[number] = value.copy()
+            memory = aligned(value.shape, value.dtype)
+            memory[...] = value
+            resources[number] = memory
         return []
 
-    return node.dynamic_result(run, ())
+    def is_done(inputs: Arrays, results: Arrays) -> bool:
+        value = inputs[1]
+        return value is not None and scope_of(node).resources.get(variable) is value
+
+    variable = _constant_number(node)
+    return node.dynamic_result(run, (), is_done)
 
 
 def _require_handle(node: Node) -> None:
@@ -73,6 +87,12 @@ def _require_handle(node: Node) -> None:
         handle.dtype in (RESOURCE, np.int32) and handle.size == 1,
         f"the first input must be one resource handle, got {handle.dtype} {handle.shape}",
     )
+
+
+def _constant_number(node: Node) -> int:
+    """The number of the variable, where it is known before; else -1, which none has."""
+    handle = required_input(node, 0).value
+    return -1 if handle is None else _number(handle)
 
 
 def _number(handle: np.ndarray) -> int:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     """Adds the instructions of a prepared operator to a program."""
     Prepared: TypeAlias = "Emit | DynamicResult | None"
     """What `prepare` returns; None where the results need no instruction."""
+    Arrays: TypeAlias = Sequence[np.ndarray | None]
+    IsDone: TypeAlias = Callable[[Arrays, Arrays], bool]
+    """Whether a step would change nothing, of its inputs and the results of the run before."""
     SizeOrShape: TypeAlias = int | Sequence[int] | None
     """What has to be equal to another one; None for a shape of the wrong rank."""
     Dimension: TypeAlias = int | np.integer
@@ -146,17 +149,25 @@ class DynamicResult:
 
     `function(*input arrays)` returns the arrays; `shapes` says what is known before, None for
     an unknown dimension.
+
+    Attributes:
+        is_done: is_done(inputs, results of the run before) says whether it would change nothing;
+            None instead of an array that is a constant, or has no memory of the plan's.
+        lends: whether the results stay as they are as long as they are read.
     """
 
-    __slots__ = ("function", "shapes")
+    __slots__ = ("function", "is_done", "lends", "shapes")
 
     def __init__(
         self,
         function: Callable[..., Sequence[np.ndarray]],
         shapes: Sequence[tuple[int | None, ...]],
+        is_done: IsDone | None = None,
+        lends: bool = False,
     ):
         self.function = function
         self.shapes = shapes
+        self.is_done, self.lends = is_done, lends
 
 
 class HostCall:
@@ -276,6 +287,8 @@ class Node:
         operand = self.optional(i)
         if operand is not None and operand.sizes is not None:
             return list(operand.sizes)
+        if operand is not None and not operand.is_integer:
+            self.fail(f"input {i} must be integers, got {operand.dtype}")
         return [int(n) for n in self.constant(i).ravel()]
 
     def axis(self, name: str, operand: Buffer, value: int | None = None) -> int:
@@ -315,6 +328,8 @@ class Node:
             )
         if sizes.negative(shape):
             self.fail(f"dimensions must not be negative, got {shape}")
+        if sizes.too_large(shape):
+            self.fail(f"dimensions must be at most {sizes.MAX_SIZE}, got {shape}")
         if value is not None:
             array = np.asarray(value, dtype).reshape(shape)
             return self._add(Operand.known(array, declaration.name, declaration.quantization))
@@ -335,13 +350,16 @@ class Node:
             )
         message = f"shape {operand.shape} cannot be seen as {shape}: "
         message += f"{operand.size} elements against {prod(shape)}"
-        self.require(not sizes.negative(shape), message)
+        self.require(not sizes.negative(shape) and not sizes.too_large(shape), message)
         self.require_equal(prod(shape) * dtype.itemsize, operand.nbytes, message)
         value = operand.value
         if value is not None:
             array = np.ascontiguousarray(value)
             array = (array if dtype == array.dtype else array.ravel().view(dtype)).reshape(shape)
-            return self._add(Operand.known(array, declaration.name, declaration.quantization))
+            known = Operand.known(array, declaration.name, declaration.quantization)
+            if sum(not sizes.is_plain(n) for n in shape) > bool(array.size):
+                known.shape = shape  # as many elements do not tell these sizes
+            return self._add(known)
         buffer = Buffer(dtype, shape, operand.storage, operand.offset)
         return self._add(Operand.of(buffer, declaration.name, declaration.quantization))
 
@@ -361,13 +379,15 @@ class Node:
         self,
         function: Callable[..., Sequence[np.ndarray]],
         shapes: Sequence[tuple[int | None, ...]],
+        is_done: IsDone | None = None,
+        lends: bool = False,
     ) -> DynamicResult:
         """What `prepare` returns when the results' shapes are known only after the op ran.
 
         `function(*input arrays)` (None for an omitted input) returns one array for each output;
         `shapes` has None for each dimension that is not known before.
         """
-        return DynamicResult(function, tuple(shapes))
+        return DynamicResult(function, tuple(shapes), is_done, lends)
 
     def _declaration(self) -> TensorDeclaration:
         position = len(self.results)

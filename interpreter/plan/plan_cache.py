@@ -137,7 +137,8 @@ def _trace(node: Node) -> tuple[tuple[int, int], ...]:
 
 
 def _fields(tensor: TensorSpec) -> TensorFields | None:
-    if tensor.has_data or tensor.sparsity is not None or np.dtype(tensor.dtype.str) != tensor.dtype:
+    is_numpys = tensor.dtype.isbuiltin == 1  # whose text numpy reads; bfloat16's and float8's not
+    if tensor.has_data or tensor.sparsity is not None or not is_numpys:
         return None
     scales = tensor.quantization
     return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -180,7 +180,17 @@ class Planner:
 
         inputs = [None if tensor < 0 else tensor for tensor in operator.inputs]
         outputs = [None if tensor < 0 else tensor for tensor in operator.outputs]
-        return RunAlone(node, inputs, outputs, run)
+        asks = dynamic_result.is_done
+        if asks is None:
+            return RunAlone(node, inputs, outputs, run, lends=dynamic_result.lends)
+
+        def is_done(before: Mapping[int, np.ndarray], after: Mapping[int, np.ndarray]) -> bool:
+            return asks(
+                [before.get(tensor) for tensor in operator.inputs],
+                [after.get(tensor) for tensor in operator.outputs],
+            )
+
+        return RunAlone(node, inputs, outputs, run, is_done, dynamic_result.lends)
 
     def _check_results(
         self, node: Node, operator: OperatorSpec, results: Sequence[np.ndarray]
@@ -269,6 +279,14 @@ class Planner:
         from .variables import is_in_place  # few models have such variables
 
         return is_in_place(self.spec, update, node.index)
+
+    def may_lend(self, node: Node) -> bool:
+        """Whether READ_VARIABLE may give the variable's memory itself: all read it in time."""
+        if self.scope.preserve or self._caller is not None:
+            return False
+        from .variables import is_read_before_changes
+
+        return is_read_before_changes(self.spec, node.index)
 
     def node_at(self, path: Sequence[tuple[int, int]]) -> Node:
         """The node at the last of some places (subgraph, position), each called by the one before.

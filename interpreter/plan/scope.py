@@ -293,6 +293,10 @@ class Scope:
             self.run(subgraph, ())
             self._called.add(subgraph)
 
+    def has_run(self, subgraph: int) -> bool:
+        """Whether `run_once` has run it."""
+        return subgraph in self._called
+
     def _plan(self, spec: SubgraphSpec, inputs: Sequence[np.ndarray], each: bool) -> Plan:
         plans = self.plans.setdefault((spec.index, each), {})
         key = tuple([array.shape for array in inputs])

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from ..spec import OperatorSpec, SubgraphSpec
 
 _READ, _ASSIGN, _HANDLE = "READ_VARIABLE", "ASSIGN_VARIABLE", "VAR_HANDLE"
+_UPDATES = frozenset(["DYNAMIC_UPDATE_SLICE"])
+"""Those that write their result over an operand where nobody needs it any more."""
 _SELECTS_BY_VALUE = frozenset(["DYNAMIC_UPDATE_SLICE"])
 """Those whose other integers may be any: they are held so that they fit."""
 
@@ -41,6 +43,35 @@ def is_in_place(spec: SubgraphSpec, update: int, assignment: int) -> bool:
     return all(x.kind in (_READ, _ASSIGN, _HANDLE) or _succeeds(spec, x) for x in between)
 
 
+def is_read_before_changes(spec: SubgraphSpec, reader: int) -> bool:
+    """Whether all that may lie in the memory of a variable is read before any variable changes.
+
+    `reader` is the operator that reads the variable. What operators that compute give lies
+    elsewhere; others may give their operand as it is.
+    """
+    operators = sorted(spec.operators, key=lambda operator: operator.position)
+    in_memory, is_changed = set[int](), False
+    for operator in operators:
+        if operator.position == reader:
+            in_memory.update(operator.outputs)
+        elif operator.position > reader:
+            reads_it = not in_memory.isdisjoint(operator.inputs)
+            if reads_it and (is_changed or operator.kind in _UPDATES):
+                return False
+            if operator.kind == _ASSIGN or _runs_others(operator):
+                is_changed = True
+            elif reads_it and not _gives_new_memory(operator):
+                in_memory.update(operator.outputs)
+    return in_memory.isdisjoint(spec.outputs)
+
+
+def _gives_new_memory(operator: OperatorSpec) -> bool:
+    facts = known(operator.kind)
+    if facts.has("joins"):
+        return len(operator.inputs) > 1
+    return any(facts.has(trait) for trait in ("linear", "reduction", "broadcast"))
+
+
 def _names(spec: SubgraphSpec) -> Mapping[int, tuple[str, str]]:
     """Tensor of a handle -> container and name of the variable."""
     return {
@@ -56,7 +87,10 @@ def _runs_others(operator: OperatorSpec) -> bool:
 
 
 def _succeeds(spec: SubgraphSpec, operator: OperatorSpec) -> bool:
-    if operator.is_custom or not known(operator.kind).has("total"):
+    row = None if operator.is_custom else known(operator.kind)
+    if row is None or not row.has("total"):
+        return False
+    if row.has("total=unscaled") and spec.tensors[operator.inputs[0]].quantization is not None:
         return False
     tensors = [spec.tensors[t] for t in operator.inputs[1:] if t >= 0]
     return operator.kind in _SELECTS_BY_VALUE or all(

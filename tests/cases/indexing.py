@@ -287,6 +287,8 @@ CASES = [
     Case("range/sums", "RANGE", {}, [f32(0), f32(1), f32(0.1)],
         lambda *_: np.cumsum(f32([0, *[0.1] * 9]), dtype=np.float32), constants=(0, 1, 2), rtol=0,
         atol=0),
+    Refuse("range/complex", "RANGE", {}, [np.complex64(n) for n in (0, 5, 1)],
+        "numbers that are ordered are needed, got complex64", constants=(0, 1, 2)),
     Refuse("range/away", "RANGE", {}, [i32(1), i32(5), i32(-1)],
         "delta must lead from start to limit, got 1, 5 and -1", constants=(0, 1, 2)),
     Case("broadcast_args/both", "BROADCAST_ARGS", {}, [i32([2, 1, 3]), i32([4, 1])],

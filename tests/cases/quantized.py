@@ -189,6 +189,10 @@ CASES = [
     ),
     hybrid("CONV_2D", "one_channel", steps(1), (2, 7, 6, 1), (9, 3, 3, 1), 9, 0, True),
     hybrid("CONV_2D", "groups_of_one", steps(1), (2, 5, 5, 6), (12, 3, 3, 1), 12, 0, True),
+    replace(
+        hybrid("CONV_2D", "equal_scales", steps(1), (2, 5, 5, 6), (4, 3, 3, 3), 4, 0, True),
+        quantization={1: (np.full(4, 0.01, np.float32), 0, 0)},
+    ),
     hybrid("CONV_2D", "long", steps(1, 37), (2, 1, 900, 1), (7, 1, 420, 1), 7, 0, True),
     hybrid("CONV_2D", "relu", steps(1, fused_activation_function="RELU"),
            (1, 5, 5, 6), (4, 1, 1, 6), 4, 0, True),

@@ -188,3 +188,16 @@ def test_slice_from_an_unknown_begin_whose_size_may_be_minus_one():
     assert isinstance(rows, dims.Dim)
     assert rows.data_dependent
     assert columns == 3
+
+
+@pytest.mark.parametrize("known", [(), (2,)])
+def test_no_elements_tell_no_sizes(known):
+    """Nothing in the shape of what has n rows without elements has n rows, whatever n is."""
+    n, x = dims.symbol("n", 3), Tensor("x", np.dtype(np.float32), (0,), np.zeros(0, np.float32))
+    shape = Tensor("shape", np.dtype(np.int32), (2 + len(known),))
+    extents = np.array([n, *known, 0], object)
+    shape.elements = Elements(np.int32([3, *known, 0]), extents)
+    op = Op("RESHAPE", [x, shape], [], make_options("RESHAPE", {}))
+    (result,) = infer(Graph(), op, [None])
+    assert result.sizes == (n, *known, 0)
+    assert result.value is None

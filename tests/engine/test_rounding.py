@@ -1,5 +1,7 @@
 """Reals as small integers: the vectors against the plain kernels, bit for bit."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -46,21 +48,22 @@ def test_quantize(vectors, dtype):
     """Quotients near halves and all kinds of others, among them nan and infinities."""
     limits, random = np.iinfo(dtype), np.random.default_rng(2)
     n = 600 if limits.bits == 8 else 70000
-    zero = 0 if dtype == "int16" else 7
+    zeros = [0] if dtype == "int16" else [7, limits.min, limits.max]
     strange = np.float32([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e38, -1e38, 1e-45])
-    for scale in np.float32([0.1, 1 / 3, 1.0, 0.0235294, 1e-5, 3e7, *2 ** random.normal(size=4)]):
+    scales = np.float32([0.1, 1 / 3, 1.0, 0.0235294, 1e-5, 3e7, *2 ** random.normal(size=4)])
+    for scale, zero in product(scales, zeros):
         x = np.concatenate([near_halves(scale, n), random.normal(size=999) * scale * n, strange])
         x, ends = x.astype(np.float32), [(x.shape, dtype)]
-        span = {"low": int(limits.min), "high": int(limits.max)}
 
-        def plain(program, x, out, scale=scale, span=span):
-            scales, zeros = constant(np.float32([scale])), constant(np.int32([zero]))
+        def plain(program, x, out, scale=scale, zero=zero):
+            numbers = constant(np.float32([scale])), constant(np.int32([zero]))
             x, out = (buffer.reshape((1, 1, buffer.size)) for buffer in (x, out))
-            program.call("quantize.quantize", x, scales, zeros, out, split=1, **span)
+            span = {"low": int(limits.min), "high": int(limits.max)}
+            program.call("quantize.quantize", x, *numbers, out, split=1, **span)
 
-        def call(program, x, out, scale=scale, span=span):
+        def call(program, x, out, scale=scale, zero=zero):
             reach = 4.0 * (1 << limits.bits) * float(scale)
-            numbers = {"scale": float(scale), "reach": reach, "zero": zero}
-            program.call("quantize_f32.quantize", x, out, split=x.size, **numbers, **span)
+            numbers = {"scale": float(scale), "reach": reach, "zero": int(zero)}
+            program.call(f"quantize_f32.to_{dtype}", x, out, split=x.size, **numbers)
 
         np.testing.assert_array_equal(run(x, ends, call)[0], run(x, ends, plain)[0])

@@ -48,3 +48,24 @@ def litert(job):
         return run(interpreter, feeds)
     except (ValueError, RuntimeError, TypeError) as error:
         return f"{type(error).__name__}: {error}"
+
+
+def our_steps(job):
+    """Results of flatlite's interpreter for each step of (content, steps), or an error's text."""
+    from flatlite.lite import Interpreter
+    from litert import run
+
+    content, steps = job
+    try:
+        interpreter = Interpreter(model_content=content)
+        return [run(interpreter, step) for step in steps]
+    except (ValueError, RuntimeError, TypeError, NotImplementedError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def litert_steps(job):
+    """Results of LiteRT for each step of (content, steps, resolver), or an error's text."""
+    from litert import answered
+
+    content, steps, resolver = job
+    return answered(content, steps, resolver, None)

@@ -161,6 +161,8 @@ def _alone(case, step, values):
 
 def unstable(case, got, theirs, resolver, tolerance):
     """Whether LiteRT's own answer moves as far when floats change by their rounding."""
+    if any(a.dtype == object for a in theirs):
+        return False
     spread = [np.zeros(np.shape(a)) for a in theirs]
     with np.errstate(all="ignore"):
         for seed in range(5):

@@ -8,9 +8,11 @@ no file                the writer could not write such a model
 dies                   the process ended, or gave no answer in time
 wrong error            an exception that nobody foresees, or a message without an end
 accepted               answers of a file that LiteRT's verifier refuses, or broken on purpose
-the last three: failures
+stale                  a cached plan gives something else than the file it comes from
+the last four: failures
 
-A job runs in a child with every tensor beside a page that must not be touched (hostile.py).
+A job runs in a child with every tensor beside a page that must not be touched (hostile.py). Every
+fourth file is opened by its path, too, once to fill a plan cache and once to read it.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -46,6 +49,7 @@ LEAST = ("ran", 0.1)
 PASSES = {"ran", "refused", "fails", "too long", "no file"}
 LARGEST = 60_000  # bytes of a file that is changed
 HANGS = 10.0  # seconds
+PLANNED = 4  # one of so many is run with a plan cache, too
 MEMORY = 3 << 30
 ERRORS = ("ValueError", "RuntimeError", "PlanError", "MemoryError", "NodeError", "Fault")
 FOLDERS = ("../shared/corpus", "tests/corpus")
@@ -177,8 +181,8 @@ def _write(content: bytearray, at: int, width: int, rng: np.random.Generator) ->
     content[at : at + width] = (value % 256**width).to_bytes(width, "little")
 
 
-def runs(job: tuple[bytes, int]) -> str:
-    """In a child: what became of a file."""
+def runs(job: tuple[bytes, int, str]) -> str:
+    """In a child: what became of a file; a folder, where there is one, is for plans."""
     import hostile
 
     _prepare()
@@ -188,12 +192,14 @@ def runs(job: tuple[bytes, int]) -> str:
         return "too long"
 
 
-def _ran(content: bytes, seed: int) -> str:
+def _ran(content: bytes, seed: int, folder: str) -> str:
     import hostile
 
     signal.setitimer(signal.ITIMER_REAL, hostile.SECONDS)
     try:
         _look(content)
+        if folder and (text := _stale(content, seed, folder)):
+            return f"stale: {text}"
         hostile.run(content, np.random.default_rng([seed, 1]))
         return "ran"
     except hostile.TooLong:
@@ -218,9 +224,45 @@ def _look(content: bytes) -> None:
     analysis(content, gpu_compatibility=True)
 
 
+def _stale(content: bytes, seed: int, folder: str) -> str:
+    """How a file differs from itself when its plan comes from the cache; "" where it does not."""
+    from flatlite.interpreter.plan import pending_plans
+
+    os.environ["FLATLITE_PLANS"] = folder
+    path = Path(folder, "model.tflite")
+    path.unlink(missing_ok=True)  # an interpreter may still map the one before
+    path.write_bytes(content)
+    fresh = _outcome(seed, model_content=content)
+    first = _outcome(seed, model_path=path)
+    pending_plans.store_all()
+    second = _outcome(seed, model_path=path)
+    if first == second or fresh != first:  # an operator of random numbers repeats nothing
+        return ""
+    return f"{first!r:.200} without a cached plan, {second!r:.200} with it"
+
+
+def _outcome(seed: int, **model: Any) -> str | list[bytes]:
+    """The bytes of the outputs, or the error, of a file that is run once."""
+    import hostile
+
+    from flatlite.lite import Interpreter
+
+    try:
+        interpreter = Interpreter(**model)
+        hostile.use(interpreter, np.random.default_rng([seed, 2]))
+        ends = interpreter.get_output_details()
+        return [np.asarray(interpreter.get_tensor(end["index"])).tobytes() for end in ends]
+    except hostile.TooLong:
+        raise
+    except hostile.ALLOWED as error:
+        return f"{type(error).__name__}: {error}"
+
+
 @cache
 def _prepare() -> None:
     import hostile
+
+    from flatlite.engine.run import disk_cache
 
     def ring(number: int, frame: Any) -> None:
         raise hostile.TooLong("time is up")
@@ -229,6 +271,7 @@ def _prepare() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     np.seterr(all="ignore")
+    disk_cache.SETTLED = 0  # plans of new files are stored
     hostile.guard_everything("end")
 
 
@@ -241,6 +284,12 @@ def verifies(content: bytes) -> bool:
     )
 
 
+@cache
+def plan_folder() -> TemporaryDirectory[str]:
+    """Where a file of this process and its plans lie."""
+    return TemporaryDirectory(prefix="flatlite-mutants-")
+
+
 OURS, VERIFIER = Child(__name__, "runs"), Child(__name__, "verifies")
 
 
@@ -248,13 +297,16 @@ def check(case: Mutant) -> Verdict:
     """Runs a mutant in a child; what gave answers must be a model to LiteRT's verifier, too."""
     if case.content is None:
         return Verdict("no file")
-    outcome = OURS.run((case.content, case.seed), HANGS)
+    folder = plan_folder().name if case.seed % PLANNED == 0 else ""
+    outcome = OURS.run((case.content, case.seed, folder), HANGS)
     if isinstance(outcome, Died):
         return Verdict("dies", outcome.text)
     name, _, text = outcome.partition(": ")
     if name == "ModelError":
         return Verdict("refused", text)
-    if case.broken:
+    if name == "stale":
+        return Verdict(name, text)
+    if case.broken and outcome != "too long":  # on a busy machine
         return Verdict("accepted", f"{outcome}: {case.words}")
     if name in ERRORS:
         return Verdict("fails", outcome)
@@ -296,3 +348,5 @@ def close() -> None:
     with suppress(OSError):
         OURS.close()
         VERIFIER.close()
+    plan_folder().cleanup()
+    plan_folder.cache_clear()

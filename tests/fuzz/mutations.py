@@ -255,6 +255,22 @@ def buffer(model: Any, rng: np.random.Generator) -> str | None:
     return f"buffer of {len(data)} bytes"
 
 
+def elsewhere(model: Any, rng: np.random.Generator) -> str | None:
+    """The bytes of a constant in another file, which may be the model's own."""
+    tensor = pick(rng, _tensors(model))
+    if tensor is None:
+        return None
+    name = pick(rng, (*(4 * ("model.tflite",)), "plans", "/etc/passwd", *NAMES))
+    n_bytes = 4 * int(np.prod(tensor.shape if tensor.shape is not None else [], dtype=object))
+    lengths = (n_bytes, n_bytes, n_bytes // 4, *INTEGERS)
+    fields = {key: abs(int(pick(rng, INTEGERS))) for key in ("id", "offset")}
+    fields |= {"group": int(rng.random() < 0.1), "length": abs(int(pick(rng, lengths)))}
+    model.external_buffer_groups = (record("ExternalBufferGroup")(name=name),)
+    model.external_buffers = (record("ExternalBuffer")(**fields),)
+    tensor.external_buffer = fields["id"]
+    return f"{tensor.name} in {name!r:.40} {fields}"
+
+
 def names(model: Any, rng: np.random.Generator) -> str | None:
     """Other names of tensors, subgraphs, signatures, custom operators."""
     places: list[tuple[Any, str]] = [(t, "name") for t in _tensors(model)]
@@ -323,7 +339,7 @@ def variable(model: Any, rng: np.random.Generator) -> str | None:
 CHANGES: tuple[Mutation, ...] = (
     *(3 * (shape, options, edges, quantization, buffer)),
     *(2 * (dtype, kind, order, calls)),
-    *(intermediates, blockwise, sparsity, names, variable),
+    *(intermediates, blockwise, sparsity, names, variable, elsewhere),
 )
 
 

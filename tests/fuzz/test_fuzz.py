@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from fuzz import campaign, mutants, rewrites
+from fuzz.children import Child
 from fuzz.drawing import Draw
 
 SECONDS = 100
@@ -29,6 +30,14 @@ def test_many_mutants():
         pytest.fail(campaign.describe(failure, failure), pytrace=False)
     mutants.close()
     assert counts["ran"] > 500, counts
+
+
+def test_a_child_that_dies_after_its_answer_is_started_again():
+    child = Child("signal", "alarm")
+    assert child.run(1) == 0  # a second later, that ends it
+    time.sleep(1.5)
+    assert child.run(0) == 0
+    child.close()
 
 
 @pytest.mark.parametrize(("last", "kind"), [("ATAN2", "unstable"), ("ADD", "equal")])

@@ -45,7 +45,7 @@ def test_cond_structures(session):
     assert session.run(y, {p: False}) == {"a": [3.0, (4,)]}
     assert session.run(tf.cond(p, lambda: [5], lambda: [6]), {p: True}) == 5
     assert session.run(tf.cond(p, lambda: [5], lambda: [6], strict=True), {p: True}) == [5]
-    assert y["a"][0].name == "cond/Identity:0"
+    assert y["a"][0].name == "cond/Merge:0"
     shape = tf.cond(p, lambda: tf.zeros([2, 3]), lambda: tf.zeros([4, 3])).shape
     assert shape == (None, 3)
 
@@ -123,7 +123,7 @@ def test_while_and_its_gradients(session):
     _, y = tf.while_loop(
         lambda i, y: i < n, lambda i, y: (i + 1, tf.sin(y * w) + r), [tf.constant(0), x]
     )
-    assert y.name == "while/Identity_1:0"
+    assert y.name == "while/Exit_1:0"
     first = tf.gradients(y, xs)
     got = [y, *first, *tf.gradients(first[0], [x, w])]
     session.run(tf.global_variables_initializer())
@@ -307,8 +307,8 @@ def test_control_flow_is_written_and_read(session):
     with tf.Graph().as_default() as graph, tf.Session() as other:
         tf.import_graph_def(definition, name="")
         feeds = {"x:0": [1, 2], "n:0": 3}
-        assert other.run("result/Identity:0", feeds).tolist() == [9, 17]
-        y, x = graph.get_tensor_by_name("result/Identity:0"), graph.get_tensor_by_name("x:0")
+        assert other.run("result/Merge:0", feeds).tolist() == [9, 17]
+        y, x = graph.get_tensor_by_name("result/Merge:0"), graph.get_tensor_by_name("x:0")
         assert other.run(tf.gradients(y, x)[0], feeds).tolist() == [8, 8]
 
 

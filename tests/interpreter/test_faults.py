@@ -6,6 +6,7 @@ from cases import Case, content, f32, floats, i32, i64
 
 from flatlite.lite import Interpreter
 
+SCALES = {0: (0.01, -3), "out0": (0.02, 5)}
 FAULTS = [
     Case("gather", "GATHER", {"axis": 1}, [floats(2, 3), i32([0, 3])],
         why="indices must be in [0, 3), got 3 at position 1"),
@@ -41,6 +42,9 @@ FAULTS = [
     Case("unsorted_segment_sum", "UNSORTED_SEGMENT_SUM", {},
         [floats(3, 2), i32([1, 3, 2]), i32(3)],
         why="values must be below 3, got 3 at position 1", constants=(2,)),
+    *(Case(f"{op.lower()}/{dtype}", op, {}, [np.array([-3, 100, -4], dtype)], quantization=SCALES,
+        why="values must not be negative, got -1 at position 2")
+      for op in ("SQRT", "RSQRT") for dtype in ("int8", "int16")),
 ]  # fmt: skip
 
 

@@ -316,3 +316,48 @@ def test_variable_after_a_failure(litert):
             interpreter.invoke()
     for detail, theirs in zip(outputs, expected, strict=True):
         np.testing.assert_array_equal(interpreter.get_tensor(detail["index"]), theirs)
+
+
+def shifted(reading):
+    """A variable whose oldest row goes out; what was read is read again as `reading` says."""
+    main, start = Builder(), Builder("start")
+    row = main.input("row", ROW)
+    main.op("CALL_ONCE", [], [], init_subgraph_index=1)
+    names = {"container": "", "shared_name": "cache"}
+    handle = main.op("VAR_HANDLE", [], [main.tensor("handle", (), "RESOURCE")], **names)
+    old = main.op("READ_VARIABLE", [handle], [main.tensor("old", SHAPE)])
+    flat = main.tensor("flat", (18,))
+    main.op("RESHAPE", [old, main.constant("size", np.int32([18]))], [flat], new_shape=[18])
+    begin, size = (
+        main.constant(f"at{i}", np.int32(x)) for i, x in enumerate([(0, 1, 0), (1, 5, 3)])
+    )
+    later = main.op("SLICE", [old, begin, size], [main.tensor("later", (1, 5, 3))])
+    new = main.op("CONCATENATION", [later, row], [main.tensor("new", SHAPE)], axis=1)
+    main.op("ASSIGN_VARIABLE", [handle, new], [])
+    reread = {"never": new, "as it was": old, "flat": flat}[reading]
+    total = main.op(
+        "ADD", [reread, reread], [main.tensor("twice", (18,) if reread == flat else SHAPE)]
+    )
+    first = start.op("VAR_HANDLE", [], [start.tensor("handle", (), "RESOURCE")], **names)
+    start.op("ASSIGN_VARIABLE", [first, start.constant("ones", np.ones(SHAPE, np.float32))], [])
+    return save(main.outputs(total, new), start.outputs())
+
+
+@pytest.mark.parametrize("reading", ["never", "as it was", "flat"])
+def test_variable_that_is_read_where_it_lies(reading, litert):
+    """Nothing is copied to be read, unless it is read again after the variable changed."""
+    content, steps = shifted(reading), [feeds(i)[1:2] for i in range(4)]
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    inputs, outputs = interpreter.get_input_details(), interpreter.get_output_details()
+    for step, expected in zip(steps, litert.run(content, steps), strict=True):
+        interpreter.set_tensor(inputs[0]["index"], step[0])
+        interpreter.invoke()
+        for detail, theirs in zip(outputs, expected, strict=True):
+            np.testing.assert_array_equal(interpreter.get_tensor(detail["index"]), theirs)
+    stages = [interpreter._plans[0].first]
+    while stages[-1].following:
+        stages.extend(stages[-1].following.values())
+    memories = [array for stage in stages for array in stage.bound and stage.arrays.values()]
+    shares = any(np.shares_memory(array, variable_of(interpreter)) for array in memories)
+    assert shares == (reading == "never")

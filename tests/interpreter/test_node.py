@@ -88,6 +88,8 @@ def test_result_refuses_what_the_model_declares_otherwise():
         node().result((1,), np.int32)
     with pytest.raises(NodeError, match="dimensions must not be negative"):
         node().result((2, -1))
+    with pytest.raises(NodeError, match="dimensions must be at most 2147483647, got"):
+        node().result((0, 1 << 31))
     with pytest.raises(NodeError, match="the type of output 0 is not declared"):
         node(outputs=[TensorDeclaration("y")]).result((1,))
 

@@ -136,6 +136,16 @@ def test_fused_instructions(threads, builder, saved, tmp_path, plans, lazy, monk
     assert [fields[:2] for fields in fused[0]] == [(0, 2)]
 
 
+@pytest.mark.parametrize("dtype", ["BFLOAT16", "FLOAT8_E4M3FN", "FLOAT8_E5M2"])
+def test_types_that_numpy_has_not(dtype, builder, saved, tmp_path, plans):
+    b = builder()
+    b.op("CAST", [b.input("x", (3,))], [b.tensor("y", (3,), dtype)])
+    path = written(tmp_path / "m.tflite", saved(b.outputs(1)))
+    first = answers(Interpreter(path))
+    stored(plans.parent)
+    assert [a.tolist() for a in answers(Interpreter(path))] == [a.tolist() for a in first]
+
+
 def test_loops(builder, saved, tmp_path, plans, lazy):
     check_cached(written(tmp_path / "m.tflite", collector(builder, saved)), lazy)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from building import Builder, save
 from cases import OPTIMIZED, counting, f32, floats, i32
-from declared import body, difference, model
+from declared import NHWC, body, difference, model
 from flatbuffers import flexbuffers
 from running import answers
 
@@ -263,21 +263,13 @@ def convolved(x, filters, options, groups=1):
     return out
 
 
-LAYOUT = {
-    "input_batch_dimension": 0, "input_feature_dimension": 3, "input_spatial_dimensions": [1, 2],
-    "kernel_input_feature_dimension": 2, "kernel_output_feature_dimension": 3,
-    "kernel_spatial_dimensions": [0, 1], "output_batch_dimension": 0,
-    "output_feature_dimension": 3, "output_spatial_dimensions": [1, 2],
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 @pytest.mark.parametrize("groups", [1, 2])
 def test_convolution(name, groups):
     options = CONVOLUTIONS[name]
     x, filters = floats(2, 6, 7, 4), floats(2, 3, 4 // groups, 6)
     check("CONVOLUTION", [x, filters], [convolved(x, filters, options, groups)],
-          feature_group_count=groups, batch_group_count=1, **LAYOUT, **options)  # fmt: skip
+          feature_group_count=groups, batch_group_count=1, **NHWC, **options)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["plain", "strides", "dilated", "transposed"])
@@ -285,7 +277,7 @@ def test_convolution_of_each_channel(name):
     options = CONVOLUTIONS[name]
     x, filters = floats(2, 6, 7, 4), floats(2, 3, 1, 8)
     check("CONVOLUTION", [x, filters], [convolved(x, filters, options, 4)],
-          feature_group_count=4, batch_group_count=1, **LAYOUT, **options)  # fmt: skip
+          feature_group_count=4, batch_group_count=1, **NHWC, **options)  # fmt: skip
 
 
 CHANNELS_FIRST = {
@@ -320,7 +312,7 @@ def test_convolution_in_groups_of_the_batch():
     x, filters = floats(4, 5, 5, 3), floats(2, 2, 3, 6)
     halves = [convolved(x[2 * i : 2 * i + 2], filters[..., 3 * i : 3 * i + 3], {}) for i in (0, 1)]
     check("CONVOLUTION", [x, filters], [np.concatenate(halves, -1)], feature_group_count=1,
-          batch_group_count=2, **LAYOUT)  # fmt: skip
+          batch_group_count=2, **NHWC)  # fmt: skip
 
 
 @pytest.mark.parametrize("algorithm", ["DEFAULT", "PHILOX", "THREEFRY"])

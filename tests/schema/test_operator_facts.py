@@ -23,7 +23,7 @@ from flatlite.schema import model, operators
 from flatlite.schema.flatbuffer import options_class
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-CHECKED_ELSEWHERE = {"channels", "rank", "calls", "int8"}
+CHECKED_ELSEWHERE = {"channels", "rank", "calls", "int8", "total"}
 """Facts that complaints() and the tests here look at by other names."""
 OUTSIDE = {"stateful", "total", "typed", "writes"}
 """Traits that no single run tells."""

@@ -20,11 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 import numpy as np
 from draw import draw
-from onnx import load_from_string
-from onnx.reference import ReferenceEvaluator
 from programs_run import converter_of, wrong_answers
 from stored import feeds, kept
 
+from flatlite.converter.sources.onnx import load
 from flatlite.errors import OpError
 from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.format.graphdef import import_graph_def
@@ -41,9 +40,8 @@ REFUSALS = (OpError, ValueError, RuntimeError, TypeError, IndexError)
 def source_of(program):
     """A function of the inputs that gives the source's own outputs."""
     if program.kind == "onnx":
-        evaluator = ReferenceEvaluator(load_from_string(program.content))
-        names = [name for name, *_ in program.inputs]
-        return lambda arrays: evaluator.run(None, dict(zip(names, arrays, strict=True)))
+        oracle = load(program.content).oracle()  # that of onnx, with the places of ONNX Runtime
+        return lambda arrays: oracle.run(oracle.outputs, arrays)
     graph = import_graph_def(proto.parse("GraphDef", program.content))
     outputs = [graph.get_tensor(f"out{i}:0") for i in range(program.n_outputs)]
     inputs = [graph.get_tensor(f"{name}:0") for name, *_ in program.inputs]

@@ -168,8 +168,9 @@ ONNX = {
     "input of an unknown type": (changed(odd_input, node("Relu")), "input 'x'", "type 99"),
     "input that is a sequence": (
         changed(sequence, node("Relu")), "input 'x' must be a tensor, got a sequence_type"),
-    "float64": (
-        layer(node("Sin"), dtype=TensorProto.DOUBLE), "SIN 'y': it has no kernel for (float64)"),
+    "uint64": (
+        layer(node("Add", "x x"), dtype=TensorProto.UINT64),
+        "ADD 'y': it has no kernel for (uint64"),
     "weights outside": (external("../weights"), "'../weights'"),
     "weights at an absolute path": (external("/etc/hostname"), "'/etc/hostname'"),
     "weights behind a link": (external("link"), "'link'"),

@@ -8,10 +8,19 @@ from flatlite.schema.flatbuffer import record
 from flatlite.schema.tables import TENSOR_TYPE
 
 ROWS, COLUMNS, BLOCK = 8, 16, 4
+NHWC = {
+    "input_batch_dimension": 0, "input_feature_dimension": 3, "input_spatial_dimensions": [1, 2],
+    "kernel_input_feature_dimension": 2, "kernel_output_feature_dimension": 3,
+    "kernel_spatial_dimensions": [0, 1], "output_batch_dimension": 0,
+    "output_feature_dimension": 3, "output_spatial_dimensions": [1, 2],
+}  # fmt: skip
+"""Options of STABLEHLO_CONVOLUTION for NHWC by HWIO."""
 
 
 def type_of(dtype):
-    return np.dtype(dtype).name.upper()
+    """The schema's name of a numpy type."""
+    kind = np.dtype(dtype)
+    return "STRING" if kind.hasobject else kind.name.upper()
 
 
 def model(kind, inputs, outputs, *bodies, **options):
@@ -124,7 +133,8 @@ def examples():
     yield model("BROADCAST_IN_DIM", [x], [((2, 3), "float32")], broadcast_dimensions=[0, 1])
     yield model("GATHER", [x, rows], [((4, 3), "float32")])
     yield model("DOT_GENERAL", [x, x], [((2, 2), "float32")])
-    yield model("CONVOLUTION", shapes, [((1, 3, 3, 3), "float32")])
+    yield model("CONVOLUTION", shapes, [((1, 3, 3, 3), "float32")], **NHWC,
+                feature_group_count=1, batch_group_count=1)  # fmt: skip
     yield model("RNG_BIT_GENERATOR", [np.zeros(2, np.uint64)], pair)
     yield model("REDUCE", [x, start], [((2,), "float32")], body("ADD"), **fold)
     yield model("REDUCE_WINDOW", [x, start], [((2, 3), "float32")], body("ADD"), **fold)

@@ -253,7 +253,7 @@ def run(content, rng):
             shape = [int(_one(rng, (n, n, n, 0, 1, 2, n + 1))) for n in detail["shape"]]
             interpreter.resize_tensor_input(detail["index"], shape)
         try:
-            _use(interpreter, rng)
+            use(interpreter, rng)
         except TooLong:
             raise
         except ALLOWED as error:
@@ -262,7 +262,8 @@ def run(content, rng):
         raise failure
 
 
-def _use(interpreter, rng):
+def use(interpreter, rng):
+    """One call with random inputs."""
     interpreter.allocate_tensors()
     for detail in interpreter.get_input_details():
         interpreter.set_tensor(detail["index"], _values(detail, rng))

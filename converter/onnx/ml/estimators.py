@@ -34,7 +34,7 @@ def binarizer(node, b):
 @lower(f"{DOMAIN}FeatureVectorizer")
 def feature_vectorizer(node, b):
     """The inputs side by side."""
-    return b.CONCATENATION(*(matrix(node, b, x) for x in node.inputs), axis=1)
+    return b.CONCATENATION(*(matrix(b, x) for x in node.inputs), axis=1)
 
 
 @lower(f"{DOMAIN}Imputer")
@@ -52,7 +52,7 @@ def imputer(node, b):
 @lower(f"{DOMAIN}Scaler")
 def scaler(node, b):
     """(x - offset) * scale."""
-    x = matrix(node, b, node.inputs[0])
+    x = matrix(b, node.inputs[0])
     offset, scale = (np.asarray(node.attr(name, [v]), np.float32)
                      for name, v in (("offset", 0.0), ("scale", 1.0)))  # fmt: skip
     return b.MUL(b.SUB(x, b.constant(offset)), b.constant(scale))
@@ -61,7 +61,7 @@ def scaler(node, b):
 @lower(f"{DOMAIN}Normalizer")
 def normalizer(node, b):
     """Each row divided by its largest absolute value, sum of them or length."""
-    x, norm, axis = matrix(node, b, node.inputs[0]), node.attr("norm", "MAX"), int32s([1])
+    x, norm, axis = matrix(b, node.inputs[0]), node.attr("norm", "MAX"), int32s([1])
     norms = {
         "MAX": lambda: b.REDUCE_MAX(x, axis, keep_dims=True),
         "L1": lambda: b.SUM(b.ABS(x), axis, keep_dims=True),
@@ -176,7 +176,7 @@ def zip_map(node, b):
 
 def _linear(node, b, n_targets):
     """x @ coefficients + intercepts."""
-    x = matrix(node, b, node.inputs[0])
+    x = matrix(b, node.inputs[0])
     weights = np.asarray(node.attr("coefficients"), np.float32).reshape(n_targets, -1)
     intercepts = node.attr("intercepts", None)
     bias = np.asarray(intercepts, np.float32) if intercepts else None
@@ -228,7 +228,7 @@ def _kernel(node, b, x, vectors):
 @lower(f"{DOMAIN}SVMRegressor")
 def svm_regressor(node, b):
     """A weighted sum of kernels; 1 or -1 of a model of one class."""
-    x, n = matrix(node, b, node.inputs[0]), node.attr("n_supports", 0)
+    x, n = matrix(b, node.inputs[0]), node.attr("n_supports", 0)
     weights = np.asarray(node.attr("coefficients"), np.float32).reshape(1, -1)
     bias = b.constant(np.asarray(node.attr("rho")[:1], np.float32))
     if n:
@@ -243,7 +243,7 @@ def svm_regressor(node, b):
 @lower(f"{DOMAIN}SVMClassifier")
 def svm_classifier(node, b):
     """The best class, and the scores: of classes, or of pairs of them."""
-    x, labels = matrix(node, b, node.inputs[0]), labels_of(node)
+    x, labels = matrix(b, node.inputs[0]), labels_of(node)
     node.require(
         not node.attr("prob_a", None),
         "probabilities of pairs (prob_a, prob_b) are not supported; export the model without them",

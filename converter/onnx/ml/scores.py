@@ -81,11 +81,7 @@ def with_complement(b, scores, complement):
     return b.CONCATENATION(complement(scores), scores, axis=1)
 
 
-def matrix(node, b, x):
+def matrix(b, x):
     """A matrix of float32: a vector is one row."""
-    node.require(
-        x.dtype != np.float64,
-        "float64 is not supported; export the model for inputs of float32 (FloatTensorType)",
-    )
     x = x if x.dtype == np.float32 else b.CAST(x, dtype=np.float32)
     return reshaped(x, (1, -1), b) if x.rank == 1 else x

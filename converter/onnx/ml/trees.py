@@ -211,7 +211,7 @@ def aggregated(node, b, places, weights, has, n_trees, name):
 @lower(f"{DOMAIN}TreeEnsembleRegressor")
 def tree_ensemble_regressor(node, b):
     """The leaves' weights of all trees, for each target."""
-    x, n = matrix(node, b, node.inputs[0]), node.attr("n_targets", 1)
+    x, n = matrix(b, node.inputs[0]), node.attr("n_targets", 1)
     forest, rows = forest_of(node)
     weights, has = _leaf_weights(node, rows, "target", n)
     places, name = leaves(node, b, x, forest), node.attr("aggregate_function", "SUM")
@@ -224,7 +224,7 @@ def tree_ensemble_regressor(node, b):
 @lower(f"{DOMAIN}TreeEnsembleClassifier")
 def tree_ensemble_classifier(node, b):
     """The best class, and the scores of all."""
-    x, labels = matrix(node, b, node.inputs[0]), labels_of(node)
+    x, labels = matrix(b, node.inputs[0]), labels_of(node)
     forest, rows = forest_of(node)
     ids, n = node.attr("class_ids"), len(labels)
     weights, _ = _leaf_weights(node, rows, "class", max(n, max(ids) + 1))
@@ -253,7 +253,7 @@ def tree_ensemble(node, b):
     """The newest form: branches and leaves in tables of their own."""
     from onnx.numpy_helper import to_array
 
-    x = matrix(node, b, node.inputs[0])
+    x = matrix(b, node.inputs[0])
     splits, modes = to_array(node.attr("nodes_splits")), to_array(node.attr("nodes_modes"))
     weights, n = to_array(node.attr("leaf_weights")), node.attr("n_targets", 1)
     sets = node.attr("membership_values", None)

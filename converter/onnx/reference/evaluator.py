@@ -13,7 +13,7 @@ import numpy as np
 
 from ....schema.errors import DeadlineExceededError
 from ..image_layout import has_channels_last
-from ..names import domain_of, names_read, qualified
+from ..names import domain_of, names_read, qualified, schema_of
 from .checks import CHECKS
 from .images import resize, upsample
 from .recurrent import recurrent
@@ -183,7 +183,17 @@ def evaluate(
     graph = make_graph([node], "node", inputs, outputs)
     evaluator = ReferenceEvaluator(graph, dict(opsets), functions=list(functions))
     results = dict(zip(evaluator.output_names, evaluator.run(None, dict(feeds)), strict=True))
-    return [results.get(name) for name in node.output]
+    return as_declared(node, opsets, [results.get(name) for name in node.output])
+
+
+def as_declared(node: NodeProto, opsets: Mapping[str, int], results: list[Any]) -> list[Any]:
+    """Results that a node declares as float32, which the evaluator gives in the type of inputs."""
+    schema = schema_of(node.op_type, node.domain, opsets.get(node.domain, 1))
+    for i, output in enumerate(schema.outputs if schema is not None else ()):
+        is_double = i < len(results) and getattr(results[i], "dtype", None) == np.float64
+        if is_double and output.type_str == "tensor(float)":
+            results[i] = results[i].astype(np.float32)
+    return results
 
 
 def with_old_default(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, SupportsFloat
 import numpy as np
 
 from ....schema.errors import CalibrationError, ConverterError
+from ...api.samples import telling_who_raised
 from ..islands import work_of
 from ..recipe import Layers, Recipe
 from ..rules import rule_of
@@ -292,8 +293,12 @@ class Search:
         return settings
 
     def _metric(self, content: bytes) -> float:
-        """What the user's function says of a file; raises ValueError unless it is a number."""
-        value = self._budget.metric(content)
+        """What the user's function says of a file.
+
+        Raises ValueError unless it is a number, CalibrationError where the function raised.
+        """
+        with telling_who_raised("the metric of accuracy_budget"):
+            value = self._budget.metric(content)
         if not isinstance(value, SupportsFloat):
             raise ValueError(
                 f"the metric of accuracy_budget must give a number, got {type(value).__name__}"

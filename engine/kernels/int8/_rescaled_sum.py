@@ -9,55 +9,63 @@ from numba import types
 from ...build.kernel import microkernel
 from ...build.vector import BYTE, FLOAT, INT, WORD
 from ...tiling import FORM
-from .._int32 import Integers
+from .._int32 import SHORT, Integers
 from ._scaled import Scaled
 
+FLIPS = (0, 128)
+"""The bits to turn over of int8, and of uint8."""
 _WHOLE_BITS = (
     0x4B400000  # of 1.5 * 2 ** 23: what is added to it has its whole number in the low bits
 )
+_LOW, _HIGH = 4, 5  # which of the numbers are the limits
 
 
-def _pairs(emit_totals):
+def _pairs(emit_totals, flip, emit_block=None):
     """The microkernel out[i] = total(a[i], b[i]) within limits, the last two of `numbers`.
 
     The rows of an operand are `row` elements apart; with the step 0 it has one element for each.
     `emit_totals(w, numbers)` reads the numbers and gives a function of pairs of vectors of int32
-    that gives as many.
+    that gives as many. `emit_block(w, numbers, flip)` gives what does a whole block instead:
+    a function of operands, the pointer to results and an offset. `flip` are the bits of elements to
+    turn over: those that make uint8 an int8 that is 128 less.
     """
 
     def emit(builder, simd, a, b, out, numbers, rows, columns, a_row, b_row, a_step, b_step):
         w = Integers(builder, simd)
         a, b, out, numbers = (w.pointer(p) for p in (a, b, out, numbers))
         totals = emit_totals(w, numbers)
-        limits = [w.load(numbers, 8 * i, WORD) for i in (4, 5)]
-        limits = [builder.trunc(limit, BYTE) for limit in limits]
+        limits = [builder.trunc(w.load(numbers, 8 * i, WORD), BYTE) for i in (_LOW, _HIGH)]
+        write_block = None if emit_block is None else emit_block(w, numbers, flip)
 
-        def result(count, operands, at, mask=None):
-            """The bytes of `count` vectors at an offset."""
+        def write(count, operands, target, at, mask=None):
+            """Writes the bytes of `count` vectors at an offset."""
+            if count > 1 and write_block is not None:
+                write_block(operands, target, at)
+                return
             offsets = [w.add(at, i * w.width) for i in range(count)]
             value = w.saturated_bytes(
-                totals([[operand(offset, mask) for operand in operands] for offset in offsets])
+                totals([[x.vector(offset, mask) for x in operands] for offset in offsets])
             )
             value = w.block_in_order(value) if count > 1 else value
-            low, high = (w.splat(limit, BYTE, value.type.count) for limit in limits)
-            return w.clamp_int(value, low, high)
+            value = _limited(w, value, limits, flip)
+            w.write_masked(value, w.move(target, at), mask)
 
         def each_row(*varies):
             with w.loop(0, rows, 1, [a, b, out]) as (_, pointers):
                 *sources, target = pointers
-                operands = [_elements(w, m, p) for m, p in zip(varies, sources, strict=True)]
+                operands = [
+                    _Operand(w, p, moves, flip) for p, moves in zip(sources, varies, strict=True)
+                ]
                 begin = WORD(0)
                 for count in (w.BLOCK, 1):
                     n = count * w.width
                     end = builder.and_(columns, WORD(-n))
                     with w.loop(begin, end, n) as (at, _):
-                        w.write(result(count, operands, at), target, at)
+                        write(count, operands, target, at)
                     begin = end
                 n_columns = builder.sub(columns, begin)
                 with builder.if_then(builder.icmp_signed(">", n_columns, WORD(0))):
-                    mask = w.mask(n_columns)
-                    value = result(1, operands, begin, mask)
-                    w.write_masked(value, w.move(target, begin), mask)
+                    write(1, operands, target, begin, w.mask(n_columns))
                 steps = (a_row, b_row, columns)
                 pointers[:] = [w.move(p, n) for p, n in zip(pointers, steps, strict=True)]
 
@@ -71,19 +79,53 @@ def _pairs(emit_totals):
                 with second:
                     each_row(False, True)
 
-    emit.__name__ = emit_totals.__name__.strip("_")
+    emit.__name__ = f"{emit_totals.__name__.strip('_')}_{flip}"
     emit.__doc__ = emit_totals.__doc__
     return microkernel(types.void(*[types.int64] * 10))(emit)
 
 
-def _elements(w, varies, pointer):
-    """A function of an offset and a mask that gives int32: elements, or the first one repeated."""
-    if varies:
-        return lambda at, mask: w.builder.sext(
-            w.read_masked(w.move(pointer, at), w.i8_vector, mask), w.i32_vector
-        )
-    repeated = w.splat(w.builder.sext(w.read(pointer, 0, BYTE), INT))
-    return lambda at, mask: repeated
+class _Operand:
+    """The elements of an operand: those at an offset, or the first one repeated."""
+
+    def __init__(self, w, pointer, moves, flip):
+        self.w, self.pointer, self.moves, self._flip = w, pointer, moves, flip
+        if not moves:
+            self._element = self._flipped(w.read(pointer, 0, BYTE))
+            self._repeated = w.splat(w.builder.sext(self._element, INT))
+
+    def vector(self, at, mask=None):
+        """A vector of int32."""
+        if not self.moves:
+            return self._repeated
+        elements = self.w.read_masked(self.w.move(self.pointer, at), self.w.i8_vector, mask)
+        return self.w.builder.sext(self._flipped(elements), self.w.i32_vector)
+
+    def block(self, at):
+        """A vector of bytes."""
+        n = 4 * self.w.width
+        if not self.moves:
+            return self.w.splat(self._element, BYTE, n)
+        return self._flipped(self.w.read(self.pointer, at, ir.VectorType(BYTE, n)))
+
+    def _flipped(self, value):
+        return _flipped(self.w, value, self._flip)
+
+
+def _flipped(w, value, flip):
+    if not flip:
+        return value
+    bits = (
+        w.splat(flip, BYTE, value.type.count)
+        if isinstance(value.type, ir.VectorType)
+        else BYTE(flip)
+    )
+    return w.builder.xor(value, bits)
+
+
+def _limited(w, value, limits, flip):
+    """Bytes within the limits, which are of int8; turned over then."""
+    low, high = (w.splat(limit, BYTE, value.type.count) for limit in limits)
+    return _flipped(w, w.clamp_int(value, low, high), flip)
 
 
 def _numbers(w, numbers, count):
@@ -91,17 +133,11 @@ def _numbers(w, numbers, count):
     return [w.builder.trunc(w.load(numbers, 8 * i, WORD), INT) for i in range(count)]
 
 
-def _lines(w, numbers):
-    """(a * p + b * q + c) >> s; `numbers` are p, q, c, s and the limits."""
-    b = w.builder
-    p, q, c, s = (w.splat(number) for number in _numbers(w, numbers, 4))
-    return lambda pairs: [b.ashr(b.add(b.add(b.mul(x, p), b.mul(y, q)), c), s) for x, y in pairs]
-
-
 def _away_lines(w, numbers):
-    """The same with halves away from 0.
+    """(a * p + b * q + c) >> s with halves away from 0.
 
-    Beyond FORM `numbers` have the total of what is 0, and what totals below it have less.
+    `numbers` are p, q, c, s, the limits, and beyond FORM the total of what is 0, and what totals
+    below it have less.
     """
     b = w.builder
     p, q, c, s, *_, pivot, less = (w.splat(number) for number in _numbers(w, numbers, FORM + 3))
@@ -115,17 +151,37 @@ def _away_lines(w, numbers):
 
 
 def _near_lines(w, numbers):
-    """The same lines where no pair is next to a half, else as rescaled_simd.py does it.
+    """(a * p + b * q + c) >> s where no pair is next to a half, else as rescaled_simd.py does it.
 
-    Beyond FORM `numbers` have below what a fraction, the upper bits of an int32, is not sure, the
-    signs of both operands in the total, as 0 or -1, and the terms of rescaled_simd.py.
+    Beyond FORM `numbers` have below what a fraction, the upper bits of an int32, is not sure, and
+    what _near_blocks says.
     """
-    b, terms = w.builder, w.move(numbers, 8 * (FORM + 4))
-    scaled = Scaled(b, w.simd, b.ptrtoint(terms, WORD), 1)
-    p, q, c, s, *_, unsure, a_sign, b_sign = (
-        w.splat(number) for number in _numbers(w, numbers, FORM + 4)
-    )
+    b = w.builder
+    exact = _exact_totals(w, numbers)
+    p, q, c, s, *_, unsure = (w.splat(number) for number in _numbers(w, numbers, FORM + 2))
     to_fraction = b.sub(w.splat(32), s)
+
+    def totals(pairs):
+        ((x, y),) = pairs
+        line = b.add(b.add(b.mul(x, p), b.mul(y, q)), c)
+        near = b.icmp_unsigned("<", b.shl(line, to_fraction), unsure)
+        near = b.bitcast(near, ir.IntType(w.width))
+        before, quick = b.ashr(line, s), b.block
+        with b.if_then(b.icmp_unsigned("!=", near, near.type(0)), likely=False):
+            after, slow = exact(x, y), b.block
+        result = b.phi(w.i32_vector)
+        result.add_incoming(before, quick)
+        result.add_incoming(after, slow)
+        return [result]
+
+    return totals
+
+
+def _exact_totals(w, numbers):
+    """What rescaled_simd.py makes of two vectors of int32."""
+    b, terms = w.builder, w.move(numbers, 8 * (FORM + 8))
+    scaled = Scaled(b, w.simd, b.ptrtoint(terms, WORD), 1)
+    *_, a_sign, b_sign = (w.splat(number) for number in _numbers(w, numbers, FORM + 4))
 
     def signed(value, sign):
         return b.sub(b.xor(value, sign), sign)
@@ -134,24 +190,44 @@ def _near_lines(w, numbers):
         x, y = signed(scaled.scale_a(x), a_sign), signed(scaled.scale_b(y), b_sign)
         return scaled.result(b.add(x, y))
 
-    def totals(pairs):
-        lines = [b.add(b.add(b.mul(x, p), b.mul(y, q)), c) for x, y in pairs]
-        least, *others = (b.shl(line, to_fraction) for line in lines)
-        for fraction in others:
-            least = w.lesser_unsigned(least, fraction)
-        near = b.bitcast(b.icmp_unsigned("<", least, unsure), ir.IntType(w.width))
-        before = [b.ashr(line, s) for line in lines]
-        quick = b.block
-        with b.if_then(b.icmp_unsigned("!=", near, near.type(0)), likely=False):
-            after = [exact(*pair) for pair in pairs]
-            slow = b.block
-        results = [b.phi(w.i32_vector) for _ in pairs]
-        for result, *values in zip(results, before, after, strict=True):
-            for value, block in zip(values, (quick, slow), strict=True):
-                result.add_incoming(value, block)
-        return results
+    return exact
 
-    return totals
+
+def _near_blocks(w, numbers, flip):
+    """The same for a block, with 16 bits of fraction.
+
+    Pairs of an a and a b are 16 bits each, 256 times as large: multiplied by the factors in units
+    of 2 ** -8, and by what these lack in units of 2 ** -23. Beyond FORM and below what lines are
+    not sure `numbers` have the signs of both operands in the total, as 0 or -1, both pairs of
+    factors, what is added, and below what a fraction is not sure; then the terms of
+    rescaled_simd.py.
+    """
+    b, exact = w.builder, _exact_totals(w, numbers)
+    coarse, fine, c, unsure = (w.splat(n) for n in _numbers(w, numbers, FORM + 8)[-4:])
+    limits = [b.trunc(n, BYTE) for n in _numbers(w, numbers, FORM)[_LOW:]]
+    shorts = ir.VectorType(SHORT, 2 * w.width)
+    coarse, fine = (b.bitcast(factors, shorts) for factors in (coarse, fine))
+    zeros = ir.Constant(ir.VectorType(BYTE, 4 * w.width), None)
+
+    def write(operands, target, at):
+        pair, totals = [x.block(at) for x in operands], []
+        for half in (False, True):
+            turns = w.bytes_in_lanes(*pair, half)
+            for quarter in (False, True):
+                shifted = b.bitcast(w.bytes_in_lanes(zeros, turns, quarter), shorts)
+                rest = b.ashr(w.sums_of_pairs(shifted, fine), w.splat(15))
+                total = b.add(w.sums_of_pairs(shifted, coarse), rest)
+                totals.append(b.add(total, c))
+        is_sure = w.no_lower_half_below(totals, unsure)
+        with b.if_else(is_sure, likely=True) as (quick, slow):
+            with quick:
+                value = w.upper_halves_as_bytes(totals)
+                w.write(_limited(w, value, limits, flip), target, at)
+            with slow, w.loop(at, w.add(at, w.BLOCK * w.width), w.width) as (one, _):
+                value = w.saturated_bytes([exact(*[x.vector(one) for x in operands])])
+                w.write(_limited(w, value, limits, flip), target, one)
+
+    return write
 
 
 def _products(w, numbers):
@@ -175,4 +251,6 @@ def _products(w, numbers):
     return lambda pairs: [total(*pair) for pair in pairs]
 
 
-lines, away_lines, near_lines, products = map(_pairs, (_lines, _away_lines, _near_lines, _products))
+away_lines = {flip: _pairs(_away_lines, flip) for flip in FLIPS}
+near_lines = {flip: _pairs(_near_lines, flip, _near_blocks) for flip in FLIPS}
+products = {flip: _pairs(_products, flip) for flip in FLIPS}

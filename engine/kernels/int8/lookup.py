@@ -5,8 +5,9 @@ from functools import reduce
 from llvmlite import ir
 from numba import int64, types
 
-from ...build.kernel import address, kernel, microkernel
+from ...build.kernel import address, kernel, microkernel, set_fault
 from ...build.vector import BYTE, INT, WORD
+from ...run.faults import NEGATIVE_VALUE
 from .._int32 import SHORT, Integers
 from ._permute import LOOKUP_BYTES, VALUES, look_up_vectors, tail_mask
 
@@ -83,6 +84,17 @@ def look_up_int16(x, table, out, first, last, fault):
     """out = table[x]"""
     for i in range(first, last):
         out[i] = table[x[i]]
+
+
+@kernel("x:T1 table:T1 out:T1 zero:i", T=("int8", "int16"))
+def look_up_from(x, table, out, zero, first, last, fault):
+    """out = table[x], where x is at least `zero`"""
+    for i in range(first, last):
+        value = int64(x[i])
+        if value < zero:
+            set_fault(fault, NEGATIVE_VALUE, i, value - zero)
+            return
+        out[i] = table[value & (table.size - 1)]
 
 
 def _lines(n_lines):

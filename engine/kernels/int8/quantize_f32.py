@@ -1,14 +1,16 @@
 """float32 as small integers by one scale, in vectors."""
 
+import numpy as np
 from llvmlite import ir
 from numba import float32, types
 
 from ...build.kernel import address, kernel, microkernel
 from ...build.vector import BYTE, FLOAT, INT, WORD
-from .._int32 import SHORT, Integers
+from .._int32 import Integers
 
+_BLOCKS = 2  # at a time: one test for both
 _FRACTION_BITS = 16  # of an int32: the results are its upper half
-_MARGIN = 8  # of these fractions: twice the error of a product with the inverse, for 9 bits
+_MARGIN = 5  # of these fractions: above the error of a product with the inverse, for 9 bits, and 1
 _TO_WHOLE, _WHOLE_BITS = 1.5 * 2.0**23, 0x4B400000  # rounds what is added to it; its bits
 _QUOTIENT_ERROR = 1.001 * 2.0**-24  # of a quotient; numbers above 2 ** 23 are never sure by it
 _SURE_HALF = 0.5 - 2.0**-20  # of a scale
@@ -30,13 +32,19 @@ def _clamped(w, value, low, high):
     return builder.select(builder.fcmp_ordered("<", value, high), value, high)
 
 
-def _each_vector(w, x, out, nbytes, begin, count, make):
+def _whole_vectors(w, x, out, nbytes, begin, end, make):
     """Writes the integers of `nbytes` bytes that `make` gives for vectors of float32."""
     builder, kind = w.builder, ir.VectorType(ir.IntType(8 * nbytes), w.width)
-    vector_end = builder.and_(count, WORD(-w.width))
-    with w.loop(begin, vector_end, w.width) as (at, _):
+    with w.loop(begin, end, w.width) as (at, _):
         value = builder.trunc(make(w.load(x, w.mul(at, 4))), kind)
         w.write(value, out, w.mul(at, nbytes))
+
+
+def _each_vector(w, x, out, nbytes, begin, count, make):
+    """The same to the last element."""
+    builder, kind = w.builder, ir.VectorType(ir.IntType(8 * nbytes), w.width)
+    vector_end = builder.and_(count, WORD(-w.width))
+    _whole_vectors(w, x, out, nbytes, begin, vector_end, make)
     n_last = builder.sub(count, vector_end)
     with builder.if_then(builder.icmp_signed(">", n_last, WORD(0))):
         mask = w.mask(n_last)
@@ -50,20 +58,23 @@ class _Rounding(Integers):
     Args:
         scale, inverse: as float32.
         reach: what is beyond is clamped to it.
-        limits: zero point, lowest and highest result.
+        zero: the zero point.
+        dtype: the type of the results.
     """
 
-    def __init__(self, builder, simd, scale, inverse, reach, limits):
+    def __init__(self, builder, simd, scale, inverse, reach, zero, dtype):
         super().__init__(builder, simd)
         self.scale, self.inverse, self.reach, self.lowest = (
             self.repeat(number) for number in (scale, inverse, reach, builder.fneg(reach))
         )
-        self._numbers = [builder.trunc(number, INT) for number in limits]
-        self.limits = [self.splat(number) for number in self._numbers]
+        limits = np.iinfo(dtype)
+        self.low, self.high = int(limits.min), int(limits.max)
+        self._zero = builder.trunc(zero, INT)
+        self.zero_point = self.splat(self._zero)
 
     def exact(self, value):
         """The results as int32, within the limits."""
-        return self.clamp_int(self.unlimited(value), *self.limits[1:])
+        return self.clamp_int(self.unlimited(value), self.splat(self.low), self.splat(self.high))
 
     def unlimited(self, value):
         """The results as int32, but for the limits.
@@ -80,48 +91,30 @@ class _Rounding(Integers):
                 quotient = self.fma(remainder, self.inverse, quotient)
         else:
             quotient = builder.fdiv(value, self.scale)
-        return builder.add(_nearest(self, quotient), self.limits[0])
-
-    def short_limits(self, count):
-        """The limits as vectors of `count` int16, once and for all."""
-        shorts = (self.builder.trunc(number, SHORT) for number in self._numbers[1:])
-        return [self.splat(number, SHORT, count) for number in shorts]
+        return builder.add(_nearest(self, quotient), self.zero_point)
 
     def quick(self, values):
-        """The results of four vectors as bytes in order, and whether `exact` gives the same.
+        """The results of vectors as blocks of bytes in order, and whether `exact` gives the same.
 
         It does unless one lies so near to a half that the error of a product with the inverse could
         matter: where the fraction of the number and a half, and the margin, is below twice that.
-        What is too large for int32 has no fraction, and nan none or any.
+        What is too large for int32, and nan, has no fraction, or is the nearest int32.
         """
-        builder = self.builder
-        highest, inverse, offset, first = self._quick_terms()
-        shift = self.splat(_FRACTION_BITS)
-        results, fractions = [], None
-        for pair in (values[:2], values[2:]):
-            fixed = []
-            for value in pair:
-                is_above = builder.fcmp_ordered("<", highest, value)
-                value = builder.select(is_above, highest, value)
-                fixed.append(builder.fptosi(self.fma(value, inverse, offset), self.i32_vector))
-            even, odd = fixed
-            results.append(self._alternating(builder.lshr(even, shift), odd))
-            for number in fixed:
-                number = builder.bitcast(number, results[-1].type)
-                fractions = number if fractions is None else self._either("umin", fractions, number)
-        is_exact = self._none_below(fractions, 2 * _MARGIN)
-        block = self._in_order(self.saturated_shorts(*results))
-        first = self.splat(builder.trunc(first, BYTE), BYTE, block.type.count)
-        return builder.add(block, first), is_exact
-
-    def _none_below(self, fractions, limit):
-        """Whether of pairs of int16 no first one is below a limit, without signs."""
-        kind = fractions.type
-        limits = ir.Constant(kind, [limit, 0] * (kind.count // 2))
-        name = f"llvm.usub.sat.v{kind.count}i{kind.element.width}"
-        below = self.call(name, kind, [limits, fractions])
-        bits = ir.IntType(kind.count * kind.element.width)
-        return self.builder.icmp_unsigned("==", self.builder.bitcast(below, bits), bits(0))
+        builder, middle = self.builder, self.low + 128  # of the results: bytes are signed
+        unit = self.repeat(2.0**_FRACTION_BITS)
+        half = self.repeat(0.5 * 2.0**_FRACTION_BITS + _MARGIN)
+        offset = self.repeat(builder.sitofp(builder.sub(self._zero, INT(middle)), FLOAT))
+        inverse, offset = self.mul(self.inverse, unit), self.fma(offset, unit, half)
+        fixed = [
+            builder.fptosi(self.fma(value, inverse, offset), self.i32_vector) for value in values
+        ]
+        blocks = [
+            self.block_in_order(self.upper_halves_as_bytes(fixed[i : i + self.BLOCK]))
+            for i in range(0, len(fixed), self.BLOCK)
+        ]
+        middle = self.splat(middle, BYTE, 4 * self.width)
+        blocks = [builder.add(block, middle) for block in blocks]
+        return blocks, self.no_lower_half_below(fixed, self.splat(2 * _MARGIN))
 
     def quick_shorts(self, values):
         """The results of vectors as int32, but for the limits, and whether `unlimited` gives them.
@@ -130,7 +123,7 @@ class _Rounding(Integers):
         quotient, or of what is left, could matter; or the number so large that the error is a half.
         """
         builder = self.builder
-        offset = builder.sub(self.limits[0], self.splat(_WHOLE_BITS))
+        offset = builder.sub(self.zero_point, self.splat(_WHOLE_BITS))
         whole, results, largest = self.splat(_TO_WHOLE, FLOAT), [], None
         error = _QUOTIENT_ERROR * (1 if self.simd.fused else 2)  # that of what is left as well
         unsure = self.mul(self.scale, self.splat(error, FLOAT))
@@ -154,65 +147,35 @@ class _Rounding(Integers):
         """The absolute values of float32."""
         return self.call(f"llvm.fabs.v{self.width}f32", self.vector, [value])
 
-    def _alternating(self, even, odd):
-        """The even int16 of a vector of int32, and the odd ones of another."""
-        n = 2 * self.width
-        kind = ir.VectorType(SHORT, n)
-        even, odd = (self.builder.bitcast(x, kind) for x in (even, odd))
-        return self.shuffle(even, odd, [i + n * (i % 2) for i in range(n)])
-
-    def _in_order(self, block):
-        """The bytes of two pairs of vectors, each pair alternating, one vector after the other."""
-        lane = [2 * (i % 4) + i // 4 % 2 + 8 * (i // 8) for i in range(16)]
-        order = [start + i for start in range(0, block.type.count, 16) for i in lane]
-        return self.block_in_order(self.shuffle(block, block, order))
-
-    def _quick_terms(self):
-        """Above what numbers are reduced, what they are multiplied by, what is added to that, and
-        what to the bytes.
-
-        The bytes are those of the results less the last, which are signed.
-        """
-        builder = self.builder
-        zero, low, high = self._numbers
-        first = builder.add(low, INT(128))
-        highest, offset = (
-            self.repeat(builder.sitofp(term, FLOAT))
-            for term in (builder.sub(high, zero), builder.sub(zero, first))
-        )
-        unit = self.repeat(2.0**_FRACTION_BITS)
-        half = self.repeat(0.5 * 2.0**_FRACTION_BITS + _MARGIN)
-        inverse, offset = self.mul(self.inverse, unit), self.fma(offset, unit, half)
-        return self.mul(highest, self.scale), inverse, offset, first
-
 
 def _blocks(w, x, out, count):
-    """Blocks of four vectors as bytes; where they end."""
-    builder, n = w.builder, 4 * w.width
+    """Pairs of blocks of four vectors as bytes; where they end."""
+    builder, n_vectors = w.builder, _BLOCKS * w.BLOCK
+    n = n_vectors * w.width
     end = builder.and_(count, WORD(-n))
     with w.loop(0, end, n) as (at, _):
-        row = w.move(x, w.mul(at, 4))
-        values = [w.load(row, i * w.bytes) for i in range(4)]
-        block, is_exact = w.quick(values)
-        with builder.if_else(is_exact) as (quick, exact):
+        row, target = w.move(x, w.mul(at, 4)), w.move(out, at)
+        blocks, is_exact = w.quick([w.load(row, i * w.bytes) for i in range(n_vectors)])
+        with builder.if_else(is_exact, likely=True) as (quick, exact):
             with quick:
-                w.write(block, out, at)
+                for i, block in enumerate(blocks):
+                    w.write(block, target, i * w.bytes)
             with exact:
-                w.write(w.bytes_in_order([w.exact(value) for value in values]), out, at)
+                _whole_vectors(w, row, target, 1, WORD(0), WORD(n), w.exact)
     return end
 
 
 def _pairs_of_shorts(w, x, out, count):
     """Pairs of two vectors as int16; where they end."""
     builder, n = w.builder, 2 * w.width
-    end, (low, high) = builder.and_(count, WORD(-n)), w.short_limits(n)
+    end = builder.and_(count, WORD(-n))
     with w.loop(0, end, n) as (at, _):
         row = w.move(x, w.mul(at, 4))
         values = [w.load(row, i * w.bytes) for i in range(2)]
         target = w.move(out, w.mul(at, 2))
 
         def write(pair, target=target):
-            w.write(w.clamp_int(w.shorts_in_order(*pair), low, high), target)
+            w.write(w.shorts_in_order(*pair), target)
 
         results, is_exact = w.quick_shorts(values)
         with builder.if_else(is_exact) as (quick, exact):
@@ -223,32 +186,28 @@ def _pairs_of_shorts(w, x, out, count):
     return end
 
 
-def quantizer_of(nbytes):
-    """The microkernel out[i] = round(x[i] / scale) + zero within [low, high]."""
+def quantizer_to(dtype):
+    """The kernel out = round(x / scale) + zero, as the nearest `dtype` there is."""
+    nbytes = np.dtype(dtype).itemsize
 
-    def emit(builder, simd, x, out, count, scale, inverse, reach, zero, low, high):
-        w = _Rounding(builder, simd, scale, inverse, reach, (zero, low, high))
+    def emit(builder, simd, x, out, count, scale, inverse, reach, zero):
+        w = _Rounding(builder, simd, scale, inverse, reach, zero, dtype)
         x, out = w.pointer(x), w.pointer(out)
         begin = (_blocks if nbytes == 1 else _pairs_of_shorts)(w, x, out, count)
         _each_vector(w, x, out, nbytes, begin, count, w.exact)
 
-    emit.__name__ = f"steps_{nbytes}"
-    numbers = [types.int64] * 3 + [types.float32] * 3 + [types.int64] * 3
-    return microkernel(types.void(*numbers))(emit)
+    emit.__name__ = f"quantized_{dtype}"
+    numbers = [types.int64] * 3 + [types.float32] * 3 + [types.int64]
+    quantized = microkernel(types.void(*numbers))(emit)
+
+    def apply(x, out, scale, reach, zero, first, last, fault):
+        inverse = float32(1.0) / scale
+        source, target = address(x) + 4 * first, address(out) + nbytes * first
+        quantized(source, target, last - first, scale, inverse, reach, zero)
+
+    return apply
 
 
-steps_1, steps_2 = quantizer_of(1), quantizer_of(2)
-
-
-@kernel(
-    "x:float32[1] out~x:T[1] scale:float32 reach:float32 zero:i low:i high:i",
-    T=("int8", "uint8", "int16"),
-)
-def quantize(x, out, scale, reach, zero, low, high, first, last, fault):
-    """out = round(x / scale) + zero within [low, high]; beyond `reach` that is one of these"""
-    inverse, nbytes = float32(1.0) / scale, out.itemsize
-    source, target = address(x) + 4 * first, address(out) + nbytes * first
-    if nbytes == 1:
-        steps_1(source, target, last - first, scale, inverse, reach, zero, low, high)
-    else:
-        steps_2(source, target, last - first, scale, inverse, reach, zero, low, high)
+for _dtype in ("int8", "uint8", "int16"):
+    _declaration = f"x:float32[1] out~x:{_dtype}[1] scale:float32 reach:float32 zero:i"
+    kernel(_declaration, name=f"to_{_dtype}")(quantizer_to(_dtype))

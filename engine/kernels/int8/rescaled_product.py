@@ -15,6 +15,7 @@ from ._rescaled_sum import products
 from ._rescaling import HIGH, LOW, exact
 
 _SCALE, _A_ZERO, _B_ZERO, _BIAS = 0, 2, 3, 4  # what `guess` has of the numbers of `products`
+_products = products[0]
 _LIMITS = 4  # where these have limits
 _CANDIDATES = 7  # scales: the nearest one, and some units in the last place to each side
 
@@ -38,7 +39,7 @@ def fit(rescaling, guess, scratch, out_form, first, last, fault):
         out_form[_SCALE] = guess[_SCALE] + ((k + 1) // 2) * (2 * (k % 2) - 1)
         for i in range(256):
             scratch[256] = i - 128
-            products(a_value, values, results, address(out_form), 1, 256, 0, 256, 0, 1)
+            _products(a_value, values, results, address(out_form), 1, 256, 0, 256, 0, 1)
             wrong, a = int64(0), i - 128 - guess[_A_ZERO]
             for j in range(256):
                 product = a * (j - 128 - guess[_B_ZERO])

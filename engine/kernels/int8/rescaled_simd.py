@@ -13,9 +13,9 @@ from numba import types
 
 from ...build.kernel import address, choose, kernel, microkernel
 from ...build.vector import WORD
-from ...tiling import AWAY_SUM_FORM, FORM, NEAR_SUM_FORM, PRODUCT_FORM, SUM_FORM
+from ...tiling import AWAY_SUM_FORM, FORM, NEAR_SUM_FORM, PRODUCT_FORM
 from ..elementwise._broadcast import SHAPE, A, B, row_step, rows_from, start_of
-from ._rescaled_sum import away_lines, lines, near_lines, products
+from ._rescaled_sum import away_lines, near_lines, products
 from ._scaled import Scaled
 
 
@@ -182,8 +182,12 @@ def _each_block(w, count, vectors):
         vectors([w.mul(begin, w.size)], w.mask(n_columns))
 
 
-def pairs_of(size, forms):
-    """The kernel for elements of `size` bytes, with the microkernels of `forms`."""
+def pairs_of(size, forms, flip=0):
+    """The kernel for elements of `size` bytes, with the microkernels of `forms`.
+
+    `flip` are the bits that make bytes int8.
+    """
+    away, near, product = away_lines[flip], near_lines[flip], products[flip]
 
     def chosen(make, *options):
         microkernels = {name: make(name, size, *options) for name in FORMS if name in forms}
@@ -215,14 +219,12 @@ def pairs_of(size, forms):
             p = address(a) + size * (a_start + column * a_step)
             q = address(b) + size * (b_start + column * b_step)
             target = address(out) + size * item
-            if short[FORM] == SUM_FORM:
-                lines(p, q, target, brief, n, count, a_row, b_row, a_step, b_step)
-            elif short[FORM] == AWAY_SUM_FORM:
-                away_lines(p, q, target, brief, n, count, a_row, b_row, a_step, b_step)
+            if short[FORM] == AWAY_SUM_FORM:
+                away(p, q, target, brief, n, count, a_row, b_row, a_step, b_step)
             elif short[FORM] == NEAR_SUM_FORM:
-                near_lines(p, q, target, brief, n, count, a_row, b_row, a_step, b_step)
+                near(p, q, target, brief, n, count, a_row, b_row, a_step, b_step)
             elif short[FORM] == PRODUCT_FORM:
-                products(p, q, target, brief, n, count, a_row, b_row, a_step, b_step)
+                product(p, q, target, brief, n, count, a_row, b_row, a_step, b_step)
             elif a_step == 0:
                 first_element_repeats(form, q, p, target, numbers, n, count, b_row, a_row)
             elif b_step == 0:
@@ -240,5 +242,6 @@ def pairs_of(size, forms):
 
 
 _WORDS = "a:T1 b:T1 out~a~b:T1 geometry:int64[2] terms:int64[1] short:int64[1] form:i"
-kernel(_WORDS, name="pairs_8", T=("int8", "uint8"))(pairs_of(1, FORMS))
+kernel(_WORDS, name="pairs_8", T=("int8",))(pairs_of(1, FORMS))
+kernel(_WORDS, name="pairs_u8", T=("uint8",))(pairs_of(1, FORMS, flip=128))
 kernel(_WORDS, name="pairs_16", T=("int16",))(pairs_of(2, FORMS.keys() - {"squared"}))

@@ -9,12 +9,14 @@ import numpy as np
 
 from ..arrays import type_name
 from ..build import ops
-from ..create import register_conversion
+from ..create import convert_to_tensor, register_conversion
+from ..dtype import as_numpy
 from ..graph import Graph, Operation, Tensor
 from ..tensor_shape import TensorShape
 
 if TYPE_CHECKING:
     from ..protocols import MaybeDType
+    from ..typing import DTypeLike, TensorLike
 
 
 class IndexedSlices:
@@ -125,6 +127,27 @@ def _as_tensor(
 
 
 register_conversion(IndexedSlices, _as_tensor)
+
+
+def convert_to_tensor_or_indexed_slices(
+    value: IndexedSlices | TensorLike | None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> IndexedSlices | Tensor | None:
+    """Slices and None as they are, a tensor of anything else.
+
+    Raises ValueError when slices have another type than `dtype`.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, IndexedSlices):
+        return convert_to_tensor(value, dtype, name)
+    if dtype is not None and value.dtype != as_numpy(dtype):
+        raise ValueError(
+            f"Tensor conversion requested dtype {type_name(as_numpy(dtype))} for IndexedSlices with"
+            f" dtype {type_name(value.dtype)}"
+        )
+    return value
 
 
 def joined(slices: list[IndexedSlices]) -> IndexedSlices:

@@ -22,15 +22,17 @@ from .ragged_value import RaggedTensorValue
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 
 HOMES = Homes("""\
-
+along_rows: cumsum softmax
 arithmetic: unsorted_segment_max unsorted_segment_mean unsorted_segment_min \
 unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum
 comparing: where where_v2
 conversion: from_sparse from_tensor to_sparse to_tensor
 indexing: get_item
 joining: concat split stack
+partitions: dynamic_partition
 picking: batch_gather gather gather_nd
-shapes: expand_dims merge_dims one_hot rank reverse size squeeze tile
+products: matmul
+shapes: expand_dims merge_dims one_hot rank reshape reverse size squeeze tile
 """)
 """The module of functions/ragged that has each function."""
 

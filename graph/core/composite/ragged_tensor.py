@@ -69,7 +69,7 @@ class RaggedTensor:
                 f"{rows.dtype}; see with_row_splits_dtype"
             )
         if validate:
-            words = "Arguments to from_row_splits do not form a valid RaggedTensor"
+            words = "Arguments to _from_row_partition do not form a valid RaggedTensor"
             number = ops.Cast(_rows_of(values), DstT=rows.dtype)
             splits = checked(rows.splits, [ops.Equal(rows.nvals(), number)], words)
             if splits is not rows.splits:
@@ -317,6 +317,7 @@ class RaggedTensor:
     def with_values(self, new_values: Tensor | RaggedTensor) -> RaggedTensor:
         """The same rows with other values."""
         inner, dtype = _values_of(new_values)
+        self._values.get_shape()[:1].assert_is_compatible_with(inner.get_shape()[:1])
         if isinstance(inner, RaggedTensor) and dtype != self._rows.dtype:
             return RaggedTensor(inner.with_row_splits_dtype(np.int64), self._rows.of_type(np.int64))
         return RaggedTensor(inner, self._rows)
@@ -406,6 +407,8 @@ class RaggedTensor:
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Tensor | RaggedTensor:
         """How many values each row of dimension `axis` has: [nrows], or ragged further in."""
+        if isinstance(axis, bool) or not isinstance(axis, int):
+            raise TypeError(f"axis must be an int; got {type(axis).__name__}")
         if axis == 0:
             return self.nrows()
         if axis == 1:
@@ -422,7 +425,8 @@ class RaggedTensor:
                 return self.with_values(values.row_lengths(axis - 1))
             if values.sizes is not None and axis > len(values.sizes):
                 raise ValueError(
-                    f"axis={axis} out of bounds: expected axis<{len(values.sizes) + 1}"
+                    f"axis={axis} out of bounds: expected {-len(values.sizes) - 1}<=axis<"
+                    f"{len(values.sizes) + 1}"
                 )
             sizes = ops.Shape(values, out_type=dtype)
             outer = ops.StridedSlice(sizes, [0], [axis - 1], [1])
@@ -485,6 +489,9 @@ class RaggedTensor:
     def __getitem__(self, key: object) -> Tensor | RaggedTensor:
         return implementation("ragged_function")("get_item")(self, key)
 
+    def __bool__(self) -> NoReturn:
+        raise TypeError("RaggedTensor may not be used as a boolean.")
+
     def __iter__(self) -> NoReturn:
         raise TypeError("Cannot iterate over a RaggedTensor in a graph; use tf.map_fn.")
 
@@ -503,8 +510,11 @@ class RaggedTensor:
     __pow__ = _operator("pow")
     __rpow__ = _operator("pow", swapped=True)
     __and__ = _operator("and")
+    __rand__ = _operator("and", swapped=True)
     __or__ = _operator("or")
+    __ror__ = _operator("or", swapped=True)
     __xor__ = _operator("xor")
+    __rxor__ = _operator("xor", swapped=True)
     __lt__ = _operator("lt")
     __le__ = _operator("le")
     __gt__ = _operator("gt")
@@ -531,10 +541,14 @@ def _values_of(
     return tensor, np.dtype(np.int64)
 
 
-def of_value(value: RaggedTensorValue) -> RaggedTensor:
-    """The ragged tensor of a value."""
+def of_value(value: RaggedTensorValue, dtype: DTypeLike | None = None) -> RaggedTensor:
+    """The ragged tensor of a value, its elements as `dtype`."""
     inner = value.values
-    values = of_value(inner) if isinstance(inner, RaggedTensorValue) else convert_to_tensor(inner)
+    values = (
+        of_value(inner, dtype)
+        if isinstance(inner, RaggedTensorValue)
+        else convert_to_tensor(inner, dtype)
+    )
     return RaggedTensor(values, RowPartition(convert_to_tensor(value.row_splits)))
 
 

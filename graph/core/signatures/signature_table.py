@@ -54,6 +54,7 @@ AsString input:T -> output:string ; T:type precision:int=-1 scientific:bool=fals
 Asin x:T -> y:T ; T:type
 Asinh x:T -> y:T ; T:type
 !Assert condition:bool data:*T -> ; T:list(type) summarize:int=3
+AssertCardinalityDataset input_dataset:variant cardinality:int64 -> handle:variant ; output_types:list(type) output_shapes:list(shape)
 Assign ref:&T value:T -> output_ref:&T ; T:type validate_shape:bool=true use_locking:bool=true
 AssignAdd ref:&T value:T -> output_ref:&T ; T:type use_locking:bool=false
 !AssignAddVariableOp resource:resource value:dtype -> ; dtype:type
@@ -77,6 +78,8 @@ BarrierIncompleteSize handle:&string -> size:int32 ;
 BarrierInsertMany handle:&string keys:string values:T -> ; T:type component_index:int
 BarrierReadySize handle:&string -> size:int32 ;
 BarrierTakeMany handle:&string num_elements:int32 -> indices:int64 keys:string values:*component_types ; component_types:list(type) allow_small_batch:bool=false wait_for_incomplete:bool=false timeout_ms:int=-1
+BatchDataset input_dataset:variant batch_size:int64 -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
+BatchDatasetV2 input_dataset:variant batch_size:int64 drop_remainder:bool -> handle:variant ; parallel_copy:bool=false output_types:list(type) output_shapes:list(shape) metadata:string=""
 BatchMatMul x:T y:T -> output:T ; T:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
 BatchMatMulV2 x:T y:T -> output:T ; T:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
 BatchMatMulV3 x:Ta y:Tb -> output:Tout ; Ta:type Tb:type Tout:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
@@ -114,6 +117,8 @@ Bucketize input:T -> output:int32 ; T:type boundaries:list(float)
 CTCBeamSearchDecoder inputs:T sequence_length:int32 -> decoded_indices:top_paths*int64 decoded_values:top_paths*int64 decoded_shape:top_paths*int64 log_probability:T ; beam_width:int top_paths:int merge_repeated:bool=true T:type="float32"
 CTCGreedyDecoder inputs:T sequence_length:int32 -> decoded_indices:int64 decoded_values:int64 decoded_shape:int64 log_probability:T ; merge_repeated:bool=false blank_index:int=-1 T:type="float32"
 CTCLoss inputs:T labels_indices:int64 labels_values:int32 sequence_length:int32 -> loss:T gradient:T ; preprocess_collapse_repeated:bool=false ctc_merge_repeated:bool=true ignore_longer_outputs_than_inputs:bool=false T:type="float32"
+CacheDataset input_dataset:variant filename:string -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
+!CacheDatasetV2 input_dataset:variant filename:string cache:resource -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
 !Case branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) branches:list(func) output_shapes:list(shape)=[]
 Cast x:SrcT -> y:DstT ; SrcT:type DstT:type Truncate:bool=false
 Ceil x:T -> y:T ; T:type
@@ -127,6 +132,7 @@ ComputeAccidentalHits true_classes:int64 sampled_candidates:int64 -> indices:int
 Concat concat_dim:int32 values:N*T -> output:T ; N:int T:type
 ConcatOffset concat_dim:int32 shape:N*shape_type -> offset:N*shape_type ; N:int shape_type:type="int32"
 ConcatV2 values:N*T axis:Tidx -> output:T ; N:int T:type Tidx:type="int32"
+ConcatenateDataset input_dataset:variant another_dataset:variant -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
 !ConditionalAccumulator -> handle:&string ; dtype:type shape:shape container:string="" shared_name:string="" reduction_type:string="MEAN"
 Conj input:T -> output:T ; T:type="complex64"
 ConjugateTranspose x:T perm:Tperm -> y:T ; T:type Tperm:type="int32"
@@ -150,6 +156,8 @@ Cross a:T b:T -> product:T ; T:type
 Cumprod x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 Cumsum x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 CumulativeLogsumexp x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
+DatasetCardinality input_dataset:variant -> cardinality:int64 ; cardinality_options:string=""
+!DatasetToSingleElement dataset:variant -> components:*output_types ; output_types:list(type) output_shapes:list(shape) metadata:string=""
 Dawsn x:T -> y:T ; T:type
 DecodeAndCropJpeg contents:string crop_window:int32 -> image:uint8 ; channels:int=0 ratio:int=1 fancy_upscaling:bool=true try_recover_truncated:bool=false acceptable_fraction:float=1.0 dct_method:string=""
 DecodeBase64 input:string -> output:string ;
@@ -162,12 +170,14 @@ DecodeJSONExample json_examples:string -> binary_examples:string ;
 DecodeJpeg contents:string -> image:uint8 ; channels:int=0 ratio:int=1 fancy_upscaling:bool=true try_recover_truncated:bool=false acceptable_fraction:float=1.0 dct_method:string=""
 DecodePaddedRaw input_bytes:string fixed_length:int32 -> output:out_type ; out_type:type little_endian:bool=true
 DecodePng contents:string -> image:dtype ; channels:int=0 dtype:type="uint8"
+DecodeProtoV2 bytes:string -> sizes:int32 values:*output_types ; message_type:string field_names:list(string) output_types:list(type) descriptor_source:string="local://" message_format:string="binary" sanitize:bool=false
 DecodeRaw bytes:string -> output:out_type ; out_type:type little_endian:bool=true
 DecodeWav contents:string -> audio:float32 sample_rate:int32 ; desired_channels:int=-1 desired_samples:int=-1
 !DeleteSessionTensor handle:string -> ;
 DenseBincount input:Tidx size:Tidx weights:T -> output:T ; Tidx:type T:type binary_output:bool=false
 DenseCountSparseOutput values:T weights:output_type -> output_indices:int64 output_values:output_type output_dense_shape:int64 ; T:type minlength:int=-1 maxlength:int=-1 binary_output:bool output_type:type
 DenseToDenseSetOperation set1:T set2:T -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
+DenseToSparseBatchDataset input_dataset:variant batch_size:int64 row_shape:int64 -> handle:variant ; output_types:list(type) output_shapes:list(shape)
 DenseToSparseSetOperation set1:T set2_indices:int64 set2_values:T set2_shape:int64 -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
 DepthToSpace input:T -> output:T ; T:type block_size:int data_format:string="NHWC"
 DepthwiseConv2dNative input:T filter:T -> output:T ; T:type strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
@@ -183,6 +193,7 @@ Digamma x:T -> y:T ; T:type
 Dilation2D input:T filter:T -> output:T ; T:type strides:list(int) rates:list(int) padding:string
 Dilation2DBackpropFilter input:T filter:T out_backprop:T -> filter_backprop:T ; T:type strides:list(int) rates:list(int) padding:string
 Dilation2DBackpropInput input:T filter:T out_backprop:T -> in_backprop:T ; T:type strides:list(int) rates:list(int) padding:string
+DirectedInterleaveDataset selector_input_dataset:variant data_input_datasets:N*variant -> handle:variant ; output_types:list(type) output_shapes:list(shape) N:int stop_on_empty_dataset:bool=false
 Div x:T y:T -> z:T ; T:type
 DivNoNan x:T y:T -> z:T ; T:type
 DrawBoundingBoxes images:T boxes:float32 -> output:T ; T:type="float32"
@@ -200,6 +211,8 @@ EncodeBase64 input:string -> output:string ; pad:bool=false
 EncodeJpeg image:uint8 -> contents:string ; format:string="" quality:int=95 progressive:bool=false optimize_size:bool=false chroma_downsampling:bool=true density_unit:string="in" x_density:int=300 y_density:int=300 xmp_metadata:string=""
 EncodeJpegVariableQuality images:uint8 quality:int32 -> contents:string ;
 EncodePng image:T -> contents:string ; compression:int=-1 T:type="uint8"
+EncodeProto sizes:int32 values:*Tinput_types -> bytes:string ; field_names:list(string) message_type:string descriptor_source:string="local://" Tinput_types:list(type)
+EncodeWav audio:float32 sample_rate:int32 -> contents:string ;
 EnsureShape input:T -> output:T ; shape:shape T:type
 Enter data:T -> output:T ; T:type frame_name:string is_constant:bool=false parallel_iterations:int=10
 Equal x:T y:T -> z:bool ; T:type incompatible_shape_error:bool=true
@@ -231,10 +244,14 @@ FakeQuantWithMinMaxVarsGradient gradients:float32 inputs:float32 min:float32 max
 FakeQuantWithMinMaxVarsPerChannel inputs:float32 min:float32 max:float32 -> outputs:float32 ; num_bits:int=8 narrow_range:bool=false
 FakeQuantWithMinMaxVarsPerChannelGradient gradients:float32 inputs:float32 min:float32 max:float32 -> backprops_wrt_input:float32 backprop_wrt_min:float32 backprop_wrt_max:float32 ; num_bits:int=8 narrow_range:bool=false
 Fill dims:index_type value:T -> output:T ; T:type index_type:type="int32"
+FilterDataset input_dataset:variant other_arguments:*Targuments -> handle:variant ; predicate:func Targuments:list(type) output_types:list(type) output_shapes:list(shape) metadata:string=""
 Fingerprint data:T method:string -> fingerprint:uint8 ; T:type
+!FixedLengthRecordDataset filenames:string header_bytes:int64 record_bytes:int64 footer_bytes:int64 buffer_size:int64 -> handle:variant ; metadata:string=""
+!FixedLengthRecordDatasetV2 filenames:string header_bytes:int64 record_bytes:int64 footer_bytes:int64 buffer_size:int64 compression_type:string -> handle:variant ; metadata:string=""
 !FixedLengthRecordReader -> reader_handle:&string ; header_bytes:int=0 record_bytes:int footer_bytes:int=0 hop_bytes:int=0 container:string="" shared_name:string=""
 !FixedLengthRecordReaderV2 -> reader_handle:resource ; header_bytes:int=0 record_bytes:int footer_bytes:int=0 hop_bytes:int=0 container:string="" shared_name:string="" encoding:string=""
 !FixedUnigramCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool range_max:int vocab_file:string="" distortion:float=1.0 num_reserved_ids:int=0 num_shards:int=1 shard:int=0 unigrams:list(float)=[] seed:int=0 seed2:int=0
+FlatMapDataset input_dataset:variant other_arguments:*Targuments -> handle:variant ; f:func Targuments:list(type) output_types:list(type) output_shapes:list(shape) metadata:string=""
 Floor x:T -> y:T ; T:type
 FloorDiv x:T y:T -> z:T ; T:type
 FloorMod x:T y:T -> z:T ; T:type
@@ -255,11 +272,14 @@ Gather params:Tparams indices:Tindices -> output:Tparams ; validate_indices:bool
 GatherNd params:Tparams indices:Tindices -> output:Tparams ; Tparams:type Tindices:type bad_indices_policy:string=""
 GatherV2 params:Tparams indices:Tindices axis:Taxis -> output:Tparams ; batch_dims:int=0 Tparams:type Tindices:type Taxis:type
 GenerateVocabRemapping new_vocab_file:string old_vocab_file:string -> remapping:int64 num_present:int32 ; new_vocab_offset:int num_new_vocab:int old_vocab_size:int=-1
+!GeneratorDataset init_func_other_args:*Tinit_func_args next_func_other_args:*Tnext_func_args finalize_func_other_args:*Tfinalize_func_args -> handle:variant ; init_func:func next_func:func finalize_func:func Tinit_func_args:list(type) Tnext_func_args:list(type) Tfinalize_func_args:list(type) output_types:list(type) output_shapes:list(shape) metadata:string=""
 !GetSessionHandle value:T -> handle:string ; T:type
 !GetSessionHandleV2 value:T -> handle:resource ; T:type
 !GetSessionTensor handle:string -> value:dtype ; dtype:type
 Greater x:T y:T -> z:bool ; T:type
 GreaterEqual x:T y:T -> z:bool ; T:type
+!GroupByReducerDataset input_dataset:variant key_func_other_arguments:*Tkey_func_other_arguments init_func_other_arguments:*Tinit_func_other_arguments reduce_func_other_arguments:*Treduce_func_other_arguments finalize_func_other_arguments:*Tfinalize_func_other_arguments -> handle:variant ; key_func:func init_func:func reduce_func:func finalize_func:func Tkey_func_other_arguments:list(type) Tinit_func_other_arguments:list(type) Treduce_func_other_arguments:list(type) Tfinalize_func_other_arguments:list(type) output_types:list(type) output_shapes:list(shape)
+GroupByWindowDataset input_dataset:variant key_func_other_arguments:*Tkey_func_other_arguments reduce_func_other_arguments:*Treduce_func_other_arguments window_size_func_other_arguments:*Twindow_size_func_other_arguments -> handle:variant ; key_func:func reduce_func:func window_size_func:func Tkey_func_other_arguments:list(type) Treduce_func_other_arguments:list(type) Twindow_size_func_other_arguments:list(type) output_types:list(type) output_shapes:list(shape) metadata:string=""
 !GuaranteeConst input:T -> output:T ; T:type
 HSVToRGB images:T -> output:T ; T:type="float32"
 !HashTable -> table_handle:&string ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
@@ -282,12 +302,14 @@ IdentityN input:*T -> output:*T ; T:list(type)
 Igamma a:T x:T -> z:T ; T:type
 IgammaGradA a:T x:T -> z:T ; T:type
 Igammac a:T x:T -> z:T ; T:type
+IgnoreErrorsDataset input_dataset:variant -> handle:variant ; output_types:list(type) output_shapes:list(shape) log_warning:bool=false
 Imag input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
 ImageSummary tag:string tensor:T -> summary:string ; max_images:int=3 T:type="float32" bad_color:tensor={"uint8":[255,0,0,255]}
 InTopKV2 predictions:float32 targets:T k:T -> precision:bool ; T:type="int32"
 InitializeTable table_handle:&string keys:Tkey values:Tval -> ; Tkey:type Tval:type
 !InitializeTableFromTextFileV2 table_handle:resource filename:string -> ; key_index:int value_index:int vocab_size:int=-1 delimiter:string="\t" offset:int=0
 !InitializeTableV2 table_handle:resource keys:Tkey values:Tval -> ; Tkey:type Tval:type
+InterleaveDataset input_dataset:variant other_arguments:*Targuments cycle_length:int64 block_length:int64 -> handle:variant ; f:func Targuments:list(type) output_types:list(type) output_shapes:list(shape) metadata:string=""
 Inv x:T -> y:T ; T:type
 InvGrad y:T dy:T -> z:T ; T:type
 Invert x:T -> y:T ; T:type
@@ -296,6 +318,14 @@ IsFinite x:T -> y:bool ; T:type
 IsInf x:T -> y:bool ; T:type
 IsNan x:T -> y:bool ; T:type
 IsVariableInitialized ref:&dtype -> is_initialized:bool ; dtype:type
+!Iterator -> handle:resource ; shared_name:string container:string output_types:list(type) output_shapes:list(shape)
+!IteratorFromStringHandle string_handle:string -> resource_handle:resource ; output_types:list(type)=[] output_shapes:list(shape)=[]
+!IteratorFromStringHandleV2 string_handle:string -> resource_handle:resource ; output_types:list(type)=[] output_shapes:list(shape)=[]
+!IteratorGetNext iterator:resource -> components:*output_types ; output_types:list(type) output_shapes:list(shape)
+!IteratorGetNextAsOptional iterator:resource -> optional:variant ; output_types:list(type) output_shapes:list(shape)
+!IteratorGetNextSync iterator:resource -> components:*output_types ; output_types:list(type) output_shapes:list(shape)
+!IteratorToStringHandle resource_handle:resource -> string_handle:string ;
+!IteratorV2 -> handle:resource ; shared_name:string container:string output_types:list(type) output_shapes:list(shape)
 L2Loss t:T -> output:T ; T:type
 LRN input:T -> output:T ; depth_radius:int=5 bias:float=1.0 alpha:float=1.0 beta:float=0.5 T:type="float32"
 LRNGrad input_grads:T input_image:T output_image:T -> output:T ; depth_radius:int=5 bias:float=1.0 alpha:float=1.0 beta:float=0.5 T:type="float32"
@@ -304,6 +334,7 @@ LeakyRelu features:T -> activations:T ; alpha:float=0.200000003 T:type="float32"
 LeakyReluGrad gradients:T features:T -> backprops:T ; alpha:float=0.200000003 T:type="float32"
 !LearnedUnigramCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool range_max:int seed:int=0 seed2:int=0
 LeftShift x:T y:T -> z:T ; T:type
+LegacyParallelInterleaveDatasetV2 input_dataset:variant other_arguments:*Targuments cycle_length:int64 block_length:int64 buffer_output_elements:int64 prefetch_input_elements:int64 -> handle:variant ; f:func deterministic:string="default" Targuments:list(type) output_types:list(type) output_shapes:list(shape) metadata:string=""
 Less x:T y:T -> z:bool ; T:type
 LessEqual x:T y:T -> z:bool ; T:type
 Lgamma x:T -> y:T ; T:type
@@ -330,6 +361,9 @@ LookupTableInsert table_handle:&string keys:Tin values:Tout -> ; Tin:type Tout:t
 LoopCond input:bool -> output:bool ;
 LowerBound sorted_inputs:T values:T -> output:out_type ; T:type out_type:type="int32"
 Lu input:T -> lu:T p:output_idx_type ; T:type output_idx_type:type="int32"
+!MakeIterator dataset:variant iterator:resource -> ;
+MapAndBatchDataset input_dataset:variant other_arguments:*Targuments batch_size:int64 num_parallel_calls:int64 drop_remainder:bool -> handle:variant ; f:func Targuments:list(type) output_types:list(type) output_shapes:list(shape) preserve_cardinality:bool=false metadata:string=""
+MapDataset input_dataset:variant other_arguments:*Targuments -> handle:variant ; f:func Targuments:list(type) output_types:list(type) output_shapes:list(shape) use_inter_op_parallelism:bool=true preserve_cardinality:bool=false force_synchronous:bool=false metadata:string=""
 MatMul a:T b:T -> product:T ; transpose_a:bool=false transpose_b:bool=false T:type grad_a:bool=false grad_b:bool=false
 MatchingFiles pattern:string -> filenames:string ;
 MatrixBandPart input:T num_lower:Tindex num_upper:Tindex -> band:T ; T:type Tindex:type="int64"
@@ -371,6 +405,7 @@ Minimum x:T y:T -> z:T ; T:type
 MirrorPad input:T paddings:Tpaddings -> output:T ; T:type Tpaddings:type="int32" mode:string
 MirrorPadGrad input:T paddings:Tpaddings -> output:T ; T:type Tpaddings:type="int32" mode:string
 Mod x:T y:T -> z:T ; T:type
+ModelDataset input_dataset:variant -> handle:variant ; algorithm:int=0 cpu_budget:int=0 ram_budget:int=0 output_types:list(type) output_shapes:list(shape)
 Mul x:T y:T -> z:T ; T:type
 MulNoNan x:T y:T -> z:T ; T:type
 !Multinomial logits:T num_samples:int32 -> output:output_dtype ; seed:int=0 seed2:int=0 T:type output_dtype:type="int64"
@@ -392,14 +427,27 @@ NonMaxSuppressionWithOverlaps overlaps:float32 scores:float32 max_output_size:in
 NotEqual x:T y:T -> z:bool ; T:type incompatible_shape_error:bool=true
 NthElement input:T n:int32 -> values:T ; reverse:bool=false T:type
 OneHot indices:TI depth:int32 on_value:T off_value:T -> output:T ; axis:int=-1 T:type TI:type="int64"
+!OneShotIterator -> handle:resource ; dataset_factory:func output_types:list(type) output_shapes:list(shape) container:string="" shared_name:string=""
 OnesLike x:T -> y:T ; T:type
+OptimizeDataset input_dataset:variant optimizations:string -> handle:variant ; output_types:list(type) output_shapes:list(shape) optimization_configs:list(string)=[]
+OptimizeDatasetV2 input_dataset:variant optimizations_enabled:string optimizations_disabled:string optimizations_default:string -> handle:variant ; output_types:list(type) output_shapes:list(shape) optimization_configs:list(string)=[]
+OptionalFromValue components:*Toutput_types -> optional:variant ; Toutput_types:list(type)
+OptionalGetValue optional:variant -> components:*output_types ; output_types:list(type) output_shapes:list(shape)
+OptionalHasValue optional:variant -> has_value:bool ;
+OptionalNone -> optional:variant ;
+OptionsDataset input_dataset:variant -> handle:variant ; serialized_options:string output_types:list(type) output_shapes:list(shape) metadata:string=""
 Pack values:N*T -> output:T ; N:int T:type axis:int=0
 Pad input:T paddings:Tpaddings -> output:T ; T:type Tpaddings:type="int32"
 PadV2 input:T paddings:Tpaddings constant_values:T -> output:T ; T:type Tpaddings:type="int32"
+PaddedBatchDataset input_dataset:variant batch_size:int64 padded_shapes:N*int64 padding_values:*Toutput_types -> handle:variant ; Toutput_types:list(type) output_shapes:list(shape) N:int metadata:string=""
+PaddedBatchDatasetV2 input_dataset:variant batch_size:int64 padded_shapes:N*int64 padding_values:*Toutput_types drop_remainder:bool -> handle:variant ; parallel_copy:bool=false Toutput_types:list(type) output_shapes:list(shape) N:int metadata:string=""
 !PaddingFIFOQueue -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
 !PaddingFIFOQueueV2 -> handle:resource ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
+ParallelBatchDataset input_dataset:variant batch_size:int64 num_parallel_calls:int64 drop_remainder:bool -> handle:variant ; parallel_copy:bool=false output_types:list(type) output_shapes:list(shape) deterministic:string="default" metadata:string=""
 ParallelConcat values:N*T -> output:T ; N:int T:type shape:shape
 ParallelDynamicStitch indices:N*int32 data:N*T -> merged:T ; N:int T:type
+ParallelInterleaveDatasetV4 input_dataset:variant other_arguments:*Targuments cycle_length:int64 block_length:int64 buffer_output_elements:int64 prefetch_input_elements:int64 num_parallel_calls:int64 -> handle:variant ; f:func deterministic:string="default" Targuments:list(type) output_types:list(type) output_shapes:list(shape) metadata:string=""
+ParallelMapDatasetV2 input_dataset:variant other_arguments:*Targuments num_parallel_calls:int64 -> handle:variant ; f:func Targuments:list(type) output_types:list(type) output_shapes:list(shape) use_inter_op_parallelism:bool=true deterministic:string="default" preserve_cardinality:bool=false use_unbounded_threadpool:bool=false metadata:string=""
 ParseExample serialized:string names:string sparse_keys:Nsparse*string dense_keys:Ndense*string dense_defaults:*Tdense -> sparse_indices:Nsparse*int64 sparse_values:*sparse_types sparse_shapes:Nsparse*int64 dense_values:*Tdense ; Nsparse:int Ndense:int sparse_types:list(type) Tdense:list(type) dense_shapes:list(shape)
 ParseExampleV2 serialized:string names:string sparse_keys:string dense_keys:string ragged_keys:string dense_defaults:*Tdense -> sparse_indices:num_sparse*int64 sparse_values:*sparse_types sparse_shapes:num_sparse*int64 dense_values:*Tdense ragged_values:*ragged_value_types ragged_row_splits:*ragged_split_types ; Tdense:list(type) num_sparse:int sparse_types:list(type) ragged_value_types:list(type) ragged_split_types:list(type) dense_shapes:list(shape)
 ParseSequenceExample serialized:string debug_name:string context_dense_defaults:*Tcontext_dense -> context_sparse_indices:Ncontext_sparse*int64 context_sparse_values:*context_sparse_types context_sparse_shapes:Ncontext_sparse*int64 context_dense_values:*Tcontext_dense feature_list_sparse_indices:Nfeature_list_sparse*int64 feature_list_sparse_values:*feature_list_sparse_types feature_list_sparse_shapes:Nfeature_list_sparse*int64 feature_list_dense_values:*feature_list_dense_types feature_list_dense_lengths:Nfeature_list_dense*int64 ; feature_list_dense_missing_assumed_empty:list(string) context_sparse_keys:list(string) context_dense_keys:list(string) feature_list_sparse_keys:list(string) feature_list_dense_keys:list(string) Ncontext_sparse:int=0 Ncontext_dense:int=0 Nfeature_list_sparse:int=0 Nfeature_list_dense:int=0 context_sparse_types:list(type)=[] Tcontext_dense:list(type)=[] feature_list_dense_types:list(type)=[] context_dense_shapes:list(shape)=[] feature_list_sparse_types:list(type)=[] feature_list_dense_shapes:list(shape)=[]
@@ -414,6 +462,7 @@ PlaceholderWithDefault input:dtype -> output:dtype ; dtype:type shape:shape
 Polygamma a:T x:T -> z:T ; T:type
 PopulationCount x:T -> y:uint8 ; T:type
 Pow x:T y:T -> z:T ; T:type
+PrefetchDataset input_dataset:variant buffer_size:int64 -> handle:variant ; output_types:list(type) output_shapes:list(shape) slack_period:int=0 legacy_autotune:bool=true buffer_size_min:int=0 metadata:string=""
 PreventGradient input:T -> output:T ; T:type message:string=""
 !Print input:T data:*U -> output:T ; T:type U:list(type) message:string="" first_n:int=-1 summarize:int=3
 !PrintV2 input:string -> ; output_stream:string="stderr" end:string="\n"
@@ -457,12 +506,15 @@ RFFTND input:Treal fft_length:int32 axes:int32 -> output:Tcomplex ; Treal:type="
 RGBToHSV images:T -> output:T ; T:type="float32"
 RaggedBincount splits:int64 values:Tidx size:Tidx weights:T -> output:T ; Tidx:type T:type binary_output:bool=false
 RaggedCross ragged_values:*ragged_values_types ragged_row_splits:*ragged_splits_types sparse_indices:Nsparse*int64 sparse_values:*sparse_values_types sparse_shape:Nsparse*int64 dense_inputs:*dense_types -> output_values:out_values_type output_row_splits:out_row_splits_type ; Nsparse:int input_order:string hashed_output:bool num_buckets:int hash_key:int ragged_values_types:list(type) ragged_splits_types:list(type) sparse_values_types:list(type) dense_types:list(type) out_values_type:type out_row_splits_type:type
+RaggedFillEmptyRows value_rowids:int64 values:T nrows:int64 default_value:T -> output_value_rowids:int64 output_values:T empty_row_indicator:bool reverse_index_map:int64 ; T:type
+RaggedFillEmptyRowsGrad reverse_index_map:int64 grad_values:T -> d_values:T d_default_value:T ; T:type
 RaggedGather params_nested_splits:PARAMS_RAGGED_RANK*Tsplits params_dense_values:Tvalues indices:Tindices -> output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits output_dense_values:Tvalues ; Tvalues:type Tindices:type Tsplits:type="int64" PARAMS_RAGGED_RANK:int OUTPUT_RAGGED_RANK:int
 RaggedRange starts:T limits:T deltas:T -> rt_nested_splits:Tsplits rt_dense_values:T ; T:type="int32" Tsplits:type="int64"
 RaggedTensorToSparse rt_nested_splits:RAGGED_RANK*Tsplits rt_dense_values:T -> sparse_indices:int64 sparse_values:T sparse_dense_shape:int64 ; RAGGED_RANK:int T:type Tsplits:type="int64"
 RaggedTensorToTensor shape:Tshape values:T default_value:T row_partition_tensors:num_row_partition_tensors*Tindex -> result:T ; T:type Tindex:type Tshape:type num_row_partition_tensors:int row_partition_types:list(string)
 RaggedTensorToVariant rt_nested_splits:RAGGED_RANK*Tsplits rt_dense_values:Tvalues -> encoded_ragged:variant ; RAGGED_RANK:int Tvalues:type Tsplits:type="int64" batched_input:bool
 !RandomCrop image:T size:int64 -> output:T ; T:type seed:int=0 seed2:int=0
+!RandomDataset seed:int64 seed2:int64 -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
 !RandomGamma shape:S alpha:T -> output:T ; seed:int=0 seed2:int=0 S:type T:type
 RandomGammaGrad alpha:T sample:T -> output:T ; T:type
 RandomIndexShuffle index:dtype seed:Tseed max_index:dtype -> output:dtype ; rounds:int=4 dtype:type Tseed:type
@@ -474,6 +526,7 @@ RandomIndexShuffle index:dtype seed:Tseed max_index:dtype -> output:dtype ; roun
 !RandomUniform shape:T -> output:dtype ; seed:int=0 seed2:int=0 dtype:type T:type
 !RandomUniformInt shape:T minval:Tout maxval:Tout -> output:Tout ; seed:int=0 seed2:int=0 Tout:type T:type
 Range start:Tidx limit:Tidx delta:Tidx -> output:Tidx ; Tidx:type="int32"
+!RangeDataset start:int64 stop:int64 step:int64 -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string="" replicate_on_split:bool=false
 Rank input:T -> output:int32 ; T:type
 ReadFile filename:string -> contents:string ;
 !ReadVariableOp resource:resource -> value:dtype ; dtype:type
@@ -493,8 +546,10 @@ ReaderSerializeState reader_handle:&string -> state:string ;
 !ReaderSerializeStateV2 reader_handle:resource -> state:string ;
 Real input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
 RealDiv x:T y:T -> z:T ; T:type
+RebatchDatasetV2 input_dataset:variant batch_sizes:int64 drop_remainder:bool -> handle:variant ; output_types:list(type) output_shapes:list(shape)
 Reciprocal x:T -> y:T ; T:type
 ReciprocalGrad y:T dy:T -> z:T ; T:type
+!ReduceDataset input_dataset:variant initial_state:*Tstate other_arguments:*Targuments -> components:*output_types ; f:func Tstate:list(type) Targuments:list(type) output_types:list(type) output_shapes:list(shape) use_inter_op_parallelism:bool=true metadata:string=""
 ReduceJoin inputs:string reduction_indices:int32 -> output:string ; keep_dims:bool=false separator:string=""
 RefEnter data:&T -> output:&T ; T:type frame_name:string is_constant:bool=false parallel_iterations:int=10
 RefExit data:&T -> output:&T ; T:type
@@ -509,6 +564,7 @@ Relu features:T -> activations:T ; T:type
 Relu6 features:T -> activations:T ; T:type
 Relu6Grad gradients:T features:T -> backprops:T ; T:type
 ReluGrad gradients:T features:T -> backprops:T ; T:type
+RepeatDataset input_dataset:variant count:int64 -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
 Reshape tensor:T shape:Tshape -> output:T ; T:type Tshape:type="int32"
 ResizeArea images:T size:int32 -> resized_images:float32 ; T:type align_corners:bool=false
 ResizeBicubic images:T size:int32 -> resized_images:float32 ; T:type align_corners:bool=false half_pixel_centers:bool=false
@@ -571,6 +627,7 @@ ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:
 Reverse tensor:T dims:bool -> output:T ; T:type
 ReverseSequence input:T seq_lengths:Tlen -> output:T ; seq_dim:int batch_dim:int=0 T:type Tlen:type="int64"
 ReverseV2 tensor:T axis:Tidx -> output:T ; Tidx:type="int32" T:type
+RewriteDataset input_dataset:variant rewrite_name:string -> handle:variant ; output_types:list(type) output_shapes:list(shape)
 RightShift x:T y:T -> z:T ; T:type
 Rint x:T -> y:T ; T:type
 Roll input:T shift:Tshift axis:Taxis -> output:T ; T:type Tshift:type Taxis:type
@@ -585,6 +642,7 @@ RsqrtGrad y:T dy:T -> z:T ; T:type
 ScalarSummary tags:string values:T -> summary:string ; T:type
 ScaleAndTranslate images:T size:int32 scale:float32 translation:float32 -> resized_images:float32 ; T:type kernel_type:string="lanczos3" antialias:bool=true
 ScaleAndTranslateGrad grads:T original_image:T scale:float32 translation:float32 -> output:T ; T:type kernel_type:string="lanczos3" antialias:bool=true
+ScanDataset input_dataset:variant initial_state:*Tstate other_arguments:*Targuments -> handle:variant ; f:func Tstate:list(type) Targuments:list(type) output_types:list(type) output_shapes:list(shape) preserve_cardinality:bool=false use_default_device:bool=true metadata:string=""
 ScatterAdd ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
 ScatterDiv ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
 ScatterMax ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
@@ -618,14 +676,20 @@ SerializeTensor tensor:T -> serialized:string ; T:type
 SetSize set_indices:int64 set_values:T set_shape:int64 -> size:int32 ; validate_indices:bool=true T:type
 Shape input:T -> output:out_type ; T:type out_type:type="int32"
 ShapeN input:N*T -> output:N*out_type ; N:int T:type out_type:type="int32"
+ShardDataset input_dataset:variant num_shards:int64 index:int64 -> handle:variant ; require_non_empty:bool=false output_types:list(type) output_shapes:list(shape) metadata:string=""
 ShardedFilename basename:string shard:int32 num_shards:int32 -> filename:string ;
 ShardedFilespec basename:string num_shards:int32 -> filename:string ;
+ShuffleAndRepeatDataset input_dataset:variant buffer_size:int64 seed:int64 seed2:int64 count:int64 -> handle:variant ; output_types:list(type) output_shapes:list(shape) reshuffle_each_iteration:bool=true metadata:string=""
+ShuffleDataset input_dataset:variant buffer_size:int64 seed:int64 seed2:int64 -> handle:variant ; reshuffle_each_iteration:bool=true output_types:list(type) output_shapes:list(shape) metadata:string=""
+!ShuffleDatasetV2 input_dataset:variant buffer_size:int64 seed_generator:resource -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
+!ShuffleDatasetV3 input_dataset:variant buffer_size:int64 seed:int64 seed2:int64 seed_generator:resource -> handle:variant ; reshuffle_each_iteration:bool=true output_types:list(type) output_shapes:list(shape) metadata:string=""
 Sigmoid x:T -> y:T ; T:type
 SigmoidGrad y:T dy:T -> z:T ; T:type
 Sign x:T -> y:T ; T:type
 Sin x:T -> y:T ; T:type
 Sinh x:T -> y:T ; T:type
 Size input:T -> output:out_type ; T:type out_type:type="int32"
+SkipDataset input_dataset:variant count:int64 -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
 Slice input:T begin:Index size:Index -> output:T ; T:type Index:type
 SobolSample dim:int32 num_results:int32 skip:int32 -> samples:dtype ; dtype:type="float32"
 Softmax logits:T -> softmax:T ; T:type
@@ -689,6 +753,7 @@ SparseSparseMinimum a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_v
 SparseSplit split_dim:int64 indices:int64 values:T shape:int64 -> output_indices:num_split*int64 output_values:num_split*T output_shape:num_split*int64 ; num_split:int T:type
 SparseTensorDenseAdd a_indices:Tindices a_values:T a_shape:Tindices b:T -> output:T ; T:type Tindices:type
 SparseTensorDenseMatMul a_indices:Tindices a_values:T a_shape:int64 b:T -> product:T ; T:type Tindices:type="int64" adjoint_a:bool=false adjoint_b:bool=false
+!SparseTensorSliceDataset indices:int64 values:Tvalues dense_shape:int64 -> handle:variant ; Tvalues:type
 SparseToDense sparse_indices:Tindices output_shape:Tindices sparse_values:T default_value:T -> dense:T ; validate_indices:bool=true T:type Tindices:type
 SparseToSparseSetOperation set1_indices:int64 set1_values:T set1_shape:int64 set2_indices:int64 set2_values:T set2_shape:int64 -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
 Spence x:T -> y:T ; T:type
@@ -707,6 +772,10 @@ StackPop handle:&string -> elem:elem_type ; elem_type:type
 StackPush handle:&string elem:T -> output:T ; T:type swap_memory:bool=false
 !StackPushV2 handle:resource elem:T -> output:T ; T:type swap_memory:bool=false
 !StackV2 max_size:int32 -> handle:resource ; elem_type:type stack_name:string=""
+!Stage values:*dtypes -> ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
+!StageClear -> ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
+!StagePeek index:int32 -> values:*dtypes ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
+!StageSize -> size:int32 ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
 !StatefulPartitionedCall args:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) f:func config:string="" config_proto:string="" executor_type:string=""
 StatelessCase branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) branches:list(func) output_shapes:list(shape)=[]
 StatelessIf cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
@@ -753,9 +822,13 @@ Substr input:string pos:T len:T -> output:string ; T:type unit:string="BYTE"
 Sum input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
 Svd input:T -> s:T u:T v:T ; compute_uv:bool=true full_matrices:bool=false T:type
 Switch data:T pred:bool -> output_false:T output_true:T ; T:type
+!TFRecordDataset filenames:string compression_type:string buffer_size:int64 -> handle:variant ; metadata:string=""
+!TFRecordDatasetV2 filenames:string compression_type:string buffer_size:int64 byte_offsets:int64 -> handle:variant ; metadata:string=""
 !TFRecordReader -> reader_handle:&string ; container:string="" shared_name:string="" compression_type:string=""
 !TFRecordReaderV2 -> reader_handle:resource ; container:string="" shared_name:string="" compression_type:string=""
+TakeDataset input_dataset:variant count:int64 -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
 !TakeManySparseFromTensorsMap sparse_handles:int64 -> sparse_indices:int64 sparse_values:dtype sparse_shape:int64 ; dtype:type container:string="" shared_name:string=""
+TakeWhileDataset input_dataset:variant other_arguments:*Targuments -> handle:variant ; predicate:func Targuments:list(type) output_types:list(type) output_shapes:list(shape) metadata:string=""
 Tan x:T -> y:T ; T:type
 Tanh x:T -> y:T ; T:type
 TanhGrad y:T dy:T -> z:T ; T:type
@@ -770,6 +843,7 @@ TanhGrad y:T dy:T -> z:T ; T:type
 !TensorArraySplitV3 handle:resource value:T lengths:int64 flow_in:float32 -> flow_out:float32 ; T:type
 !TensorArrayV3 size:int32 -> handle:resource flow:float32 ; dtype:type element_shape:shape="?" dynamic_size:bool=false clear_after_read:bool=true identical_element_shapes:bool=false tensor_array_name:string=""
 !TensorArrayWriteV3 handle:resource index:int32 value:T flow_in:float32 -> flow_out:float32 ; T:type
+!TensorDataset components:*Toutput_types -> handle:variant ; Toutput_types:list(type) output_shapes:list(shape) metadata:string=""
 TensorListConcat input_handle:variant -> tensor:element_dtype lengths:int64 ; element_dtype:type element_shape:shape="?"
 TensorListConcatLists input_a:variant input_b:variant -> output:variant ; element_dtype:type
 TensorListConcatV2 input_handle:variant element_shape:shape_type leading_dims:int64 -> tensor:element_dtype lengths:int64 ; element_dtype:type shape_type:type
@@ -794,9 +868,11 @@ TensorScatterMax tensor:T indices:Tindices updates:T -> output:T ; T:type Tindic
 TensorScatterMin tensor:T indices:Tindices updates:T -> output:T ; T:type Tindices:type bad_indices_policy:string=""
 TensorScatterSub tensor:T indices:Tindices updates:T -> output:T ; T:type Tindices:type bad_indices_policy:string=""
 TensorScatterUpdate tensor:T indices:Tindices updates:T -> output:T ; T:type Tindices:type bad_indices_policy:string=""
+!TensorSliceDataset components:*Toutput_types -> handle:variant ; Toutput_types:list(type) output_shapes:list(shape) is_files:bool=false metadata:string="" replicate_on_split:bool=false
 TensorStridedSliceUpdate input:T begin:Index end:Index strides:Index value:T -> output:T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 TensorSummary tensor:T -> summary:string ; T:type description:string="" labels:list(string)=[] display_name:string=""
 TensorSummaryV2 tag:string tensor:T serialized_summary_metadata:string -> summary:string ; T:type
+!TextLineDataset filenames:string compression_type:string buffer_size:int64 -> handle:variant ; metadata:string=""
 !TextLineReader -> reader_handle:&string ; skip_header_lines:int=0 container:string="" shared_name:string=""
 !TextLineReaderV2 -> reader_handle:resource ; skip_header_lines:int=0 container:string="" shared_name:string=""
 Tile input:T multiples:Tmultiples -> output:T ; T:type Tmultiples:type="int32"
@@ -811,6 +887,7 @@ TridiagonalSolve diagonals:T rhs:T -> output:T ; partial_pivoting:bool=true pert
 TruncateDiv x:T y:T -> z:T ; T:type
 TruncateMod x:T y:T -> z:T ; T:type
 !TruncatedNormal shape:T -> output:dtype ; seed:int=0 seed2:int=0 dtype:type T:type
+UnbatchDataset input_dataset:variant -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
 UnicodeDecode input:string -> row_splits:Tsplits char_values:int32 ; input_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false Tsplits:type="int64"
 UnicodeDecodeWithOffsets input:string -> row_splits:Tsplits char_values:int32 char_to_byte_starts:int64 ; input_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false Tsplits:type="int64"
 UnicodeEncode input_values:int32 input_splits:Tsplits -> output:string ; errors:string="replace" output_encoding:string replacement_char:int=65533 Tsplits:type="int64"
@@ -818,6 +895,7 @@ UnicodeScript input:int32 -> output:int32 ;
 UnicodeTranscode input:string -> output:string ; input_encoding:string output_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false
 !UniformCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool range_max:int seed:int=0 seed2:int=0
 Unique x:T -> y:T idx:out_idx ; T:type out_idx:type="int32"
+UniqueDataset input_dataset:variant -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
 UniqueV2 x:T axis:Taxis -> y:T idx:out_idx ; T:type Taxis:type="int64" out_idx:type="int32"
 UniqueWithCounts x:T -> y:T idx:out_idx count:out_idx ; T:type out_idx:type="int32"
 UniqueWithCountsV2 x:T axis:Taxis -> y:T idx:out_idx count:out_idx ; T:type Taxis:type="int64" out_idx:type="int32"
@@ -828,6 +906,7 @@ UnsortedSegmentMax data:T segment_ids:Tindices num_segments:Tnumsegments -> outp
 UnsortedSegmentMin data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
 UnsortedSegmentProd data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
 UnsortedSegmentSum data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
+!Unstage -> values:*dtypes ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
 UpperBound sorted_inputs:T values:T -> output:out_type ; T:type out_type:type="int32"
 !VarHandleOp -> resource:resource ; container:string="" shared_name:string="" debug_name:string="" dtype:type shape:shape allowed_devices:list(string)=[]
 !VarIsInitializedOp resource:resource -> is_initialized:bool ;
@@ -838,6 +917,7 @@ Where input:T -> index:int64 ; T:type="bool"
 !While input:*T -> output:*T ; T:list(type) cond:func body:func output_shapes:list(shape)=[] parallel_iterations:int=10
 !WholeFileReader -> reader_handle:&string ; container:string="" shared_name:string=""
 !WholeFileReaderV2 -> reader_handle:resource ; container:string="" shared_name:string=""
+WindowDataset input_dataset:variant size:int64 shift:int64 stride:int64 drop_remainder:bool -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
 !WriteFile filename:string contents:string -> ;
 Xdivy x:T y:T -> z:T ; T:type
 XlaBroadcastHelper lhs:T rhs:T broadcast_dims:Tindices -> lhs_output:T rhs_output:T ; T:type Tindices:type
@@ -870,6 +950,7 @@ Xlog1py x:T y:T -> z:T ; T:type
 Xlogy x:T y:T -> z:T ; T:type
 ZerosLike x:T -> y:T ; T:type
 Zeta x:T q:T -> z:T ; T:type
+ZipDataset input_datasets:N*variant -> handle:variant ; output_types:list(type) output_shapes:list(shape) N:int metadata:string=""
 !_Arg -> output:T ; T:type index:int
 !_Retval input:T -> ; T:type index:int
 """

@@ -240,7 +240,11 @@ def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = Non
 
 @with_ragged
 def gather_nd(
-    params: TensorLike, indices: TensorLike, name: str | None = None, batch_dims: int = 0
+    params: TensorLike,
+    indices: TensorLike,
+    name: str | None = None,
+    batch_dims: int = 0,
+    bad_indices_policy: str = "",
 ) -> Tensor:
     """Slices of `params`; the last axis of `indices` has the place of each.
 
@@ -249,11 +253,12 @@ def gather_nd(
         indices: [batch..., ..., places].
         name: Of the operation.
         batch_dims: How many axes of both are batches, whose places count within the batch.
+        bad_indices_policy: IGNORE gives zeros for places outside of `params`; else an error.
 
     Raises ValueError for `batch_dims` that are not less than both ranks.
     """
     if batch_dims == 0:
-        return ops.GatherNd(params, indices, name=name)
+        return ops.GatherNd(params, indices, name=name, bad_indices_policy=bad_indices_policy)
     with name_scope(name, "BatchGatherNd", [params, indices]) as scope:
         source = convert_to_tensor(params, name="params")
         places = convert_to_tensor(indices, name="indices")
@@ -270,7 +275,8 @@ def gather_nd(
             along[axis] = -1
             batches.append(ops.BroadcastTo(reshape(range(n), along), whole))
         numbers = [cast(batch, places.dtype) for batch in batches]
-        return ops.GatherNd(source, ops.ConcatV2([*numbers, places], np.int32(-1)), name=scope)
+        whole_places = ops.ConcatV2([*numbers, places], np.int32(-1))
+        return ops.GatherNd(source, whole_places, name=scope, bad_indices_policy=bad_indices_policy)
 
 
 def pad(

@@ -77,7 +77,9 @@ def cond(
         ]
         _widen_indices(traced)
         _require_alike(traced, ("true_fn", "false_fn"))
-        outputs = _call("If", condition, traced, ("cond_true", "cond_false"), scope)
+        outputs = call_one_of(
+            "If", condition, [branch.body for branch in traced], ("cond_true", "cond_false"), scope
+        )
         return _result(traced, outputs, scope)
 
 
@@ -101,7 +103,7 @@ class _Traced:
 
 def _traced(function: Branch, name: str, strict: bool, scope: str) -> _Traced:
     body = trace_graph("cond", scope)
-    with body.as_default():
+    with body.traced():
         returned = function()
         if returned is None:
             raise ValueError(f"{name} must have a return value.")
@@ -152,7 +154,7 @@ def _require_alike(traced: Sequence[_Traced], names: Sequence[str]) -> None:
                 )
 
 
-def _common(shapes: Sequence[Shape]) -> Shape:
+def common_shape(shapes: Sequence[Shape]) -> Shape:
     """What several shapes have in common."""
     if any(shape is None for shape in shapes) or len({len(s or ()) for s in shapes}) > 1:
         return None
@@ -162,18 +164,17 @@ def _common(shapes: Sequence[Shape]) -> Shape:
     )
 
 
-def _call(
-    kind: str, selector: Tensor, traced: Sequence[_Traced], names: Sequence[str], scope: str
+def call_one_of(
+    kind: str, selector: Tensor, bodies: Sequence[FunctionGraph], names: Sequence[str], scope: str
 ) -> list[Tensor]:
-    """The outputs of an operation that calls one of the branches."""
-    bodies = [branch.body for branch in traced]
+    """The outputs of an operation that calls one of several traced functions: an If or a Case."""
     operands = unify(bodies)
     references = [define(body, name) for body, name in zip(bodies, names, strict=True)]
     results = list(zip(*(body.outputs for body in bodies), strict=True))
     attrs: dict[str, AttrValue] = {
         "Tin": [tensor.dtype for tensor in operands],
         "Tout": [column[0].dtype for column in results],
-        "output_shapes": [_common([t.sizes for t in column]) for column in results],
+        "output_shapes": [common_shape([t.sizes for t in column]) for column in results],
     }
     if kind == "If":
         attrs["then_branch"], attrs["else_branch"] = references
@@ -188,14 +189,14 @@ def _result(traced: Sequence[_Traced], outputs: Sequence[Tensor], scope: str) ->
     """The outputs in the structure of what a branch gave."""
     structure = traced[0].structure
     with name_scope(scope):
-        leaves = [ops.Identity(tensor) for tensor in outputs]
+        leaves = [ops.Identity(tensor, name="Merge") for tensor in outputs]
     if not is_nested(structure) and not isinstance(structure, Composite):
         return leaves[0]
     result = pack(structure, leaves, expand=True)
     for leaf, *same in zip(*map(flatten, [result, *(b.structure for b in traced)]), strict=True):
         if isinstance(leaf, SparseTensor):
             shapes = [cast("SparseTensor", other).shape for other in same]
-            leaf.set_shape(_common([shape.as_shape() for shape in shapes]))
+            leaf.set_shape(common_shape([shape.as_shape() for shape in shapes]))
     return result
 
 
@@ -245,7 +246,9 @@ def switch_case(
         names = [f"branch_{i}" for i in range(len(functions))]
         traced = [_traced(f, n, False, scope) for f, n in zip(functions, names, strict=True)]
         _require_alike(traced, names)
-        outputs = _call("Case", index, traced, [f"switch_{n}" for n in names], scope)
+        outputs = call_one_of(
+            "Case", index, [branch.body for branch in traced], [f"switch_{n}" for n in names], scope
+        )
         return _result(traced, outputs, scope)
 
 
@@ -334,6 +337,7 @@ def _after(gate: Operation, function: Branch) -> Branch:
     def gated() -> object:
         with control_dependencies([gate]):
             returned = function()
-            return pack(returned, [ops.Identity(_as_output(x)) for x in flatten(returned)])
+            leaves = flatten(returned, expand=True)
+            return pack(returned, [ops.Identity(_as_output(x)) for x in leaves], expand=True)
 
     return gated

@@ -15,7 +15,7 @@ from ...core.composite.type_specs import Spec
 from ...core.create import convert_to_tensor, create, is_tensor_like
 from ...core.function_graph import FunctionGraph, define, is_stateful, trace_graph, unify
 from ...core.graph import Tensor
-from ...core.scopes import control_dependencies, name_scope
+from ...core.scopes import control_dependencies, get_default_graph, name_scope
 from ...core.shapes import Shape
 from ...core.tensor_shape import TensorShape
 
@@ -103,6 +103,8 @@ class _Loop:
                 )
             self.starts.append(convert_to_tensor(np.zeros((), self.limit.dtype)))
             self.shapes.append(())
+        for kind in ("Enter", "Merge", "Switch", "Identity"):  # which TensorFlow has there
+            _reserve(f"{scope}{kind}", len(leaves))
         self.condition: FunctionGraph = trace_graph("while loop", scope)
         self.body: FunctionGraph = trace_graph("while loop", scope)
 
@@ -149,7 +151,7 @@ class _Loop:
 
     def trace(self, cond: Callable[..., TensorLike], body: Callable[..., object]) -> None:
         """Calls the two functions on arguments that stand for the variables."""
-        with self.condition.as_default():
+        with self.condition.traced():
             arguments = self._arguments(self.condition)
             goes_on = convert_to_tensor(cond(*self._packed(arguments)))
             if self.maximum is not None:
@@ -157,7 +159,7 @@ class _Loop:
             if goes_on.dtype != np.bool_:
                 raise TypeError(f"'cond' must give a bool tensor, got {goes_on.dtype}")
             self.condition.outputs = [self.condition.capture(goes_on)]
-        with self.body.as_default():
+        with self.body.traced():
             arguments = self._arguments(self.body)
             returned = body(*self._packed(arguments))
             results = self._results(returned)
@@ -206,35 +208,60 @@ class _Loop:
 
     def outputs(self, scope: str, back_prop: bool) -> object:
         """Adds the operation; gives the variables after the loop."""
-        n = len(self.starts)
-        graphs = (self.condition, self.body)
-        branch_inputs = [graph.inputs[:n] for graph in graphs]
-        for graph in graphs:
-            graph.inputs = graph.inputs[n:]
-        captured = unify(graphs)
-        for graph, arguments in zip(graphs, branch_inputs, strict=True):
-            graph.inputs = arguments + graph.inputs
-            for index, argument in enumerate(graph.inputs):
-                argument.op.attrs["index"] = index
-        self.body.outputs += self.body.inputs[n:]
-        operands = [*self.starts, *captured]
-        attrs = {
-            "T": [tensor.dtype for tensor in operands],
-            "output_shapes": [*self.shapes, *(tensor.sizes for tensor in captured)],
-            "parallel_iterations": 10,
-            "cond": define(self.condition, "while_cond"),
-            "body": define(self.body, "while_body"),
-        }
-        kind = "While" if is_stateful(graphs) else "StatelessWhile"
-        with control_dependencies([op for graph in graphs for op in graph.controls]):
-            op = create(kind, [operands], attrs, scope)
+        outputs = functional_while(self.condition, self.body, self.starts, self.shapes, scope)
         with name_scope(scope):
-            results = [ops.Identity(tensor) for tensor in op.outputs[:n]]
-            if not back_prop:
-                results = [ops.StopGradient(tensor) for tensor in results]
+            leave = ops.Identity if back_prop else ops.StopGradient
+            results = [leave(tensor, name="Exit") for tensor in outputs]
         if self.maximum is not None:
             results = results[:-1]
         return pack(self.structure_after, results, expand=True)
+
+
+def _reserve(name: str, count: int) -> None:
+    """Takes names, from the root, which nothing else gets."""
+    graph = get_default_graph()
+    with name_scope(None):
+        for _ in range(count):
+            graph.unique_name(name)
+
+
+def functional_while(
+    condition: FunctionGraph,
+    body: FunctionGraph,
+    starts: Sequence[Tensor],
+    shapes: Sequence[Shape],
+    name: str,
+) -> list[Tensor]:
+    """Adds a loop of two traced functions; gives its variables after it.
+
+    Args:
+        condition, body: Their first arguments stand for the variables, of these shapes; what they
+            captured comes behind.
+        starts: What the variables begin with.
+        shapes: Of the variables, in all iterations.
+        name: Of the operation.
+    """
+    n, graphs = len(starts), (condition, body)
+    variables = [graph.inputs[:n] for graph in graphs]
+    for graph in graphs:
+        graph.inputs = graph.inputs[n:]
+    captured = unify(graphs)
+    for graph, arguments in zip(graphs, variables, strict=True):
+        graph.inputs = arguments + graph.inputs
+        for index, argument in enumerate(graph.inputs):
+            argument.op.attrs["index"] = index
+    body.outputs += body.inputs[n:]
+    operands = [*starts, *captured]
+    attrs = {
+        "T": [tensor.dtype for tensor in operands],
+        "output_shapes": [*shapes, *(tensor.sizes for tensor in captured)],
+        "parallel_iterations": 10,
+        "cond": define(condition, "while_cond"),
+        "body": define(body, "while_body"),
+    }
+    kind = "While" if is_stateful(graphs) else "StatelessWhile"
+    with control_dependencies([op for graph in graphs for op in graph.controls]):
+        return create(kind, [operands], attrs, name).outputs[:n]
 
 
 def _converted(leaf: object) -> object:

@@ -12,7 +12,7 @@ from ...core.create import convert_to_tensor
 from ...core.dtype import as_dtype
 from ...core.scopes import name_scope
 from ..array.casting import cast, saturate_cast
-from ..rows import functions
+from ..rows import functions, unary
 from .shapes import image_of
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ MATRICES = {
 """What a row of three channels is multiplied with to get to the other space."""
 
 
+@unary
 def convert_image_dtype(
     image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None
 ) -> Tensor:
@@ -101,6 +102,7 @@ def _in_floats(
     return convert_image_dtype(result, kind, saturate=saturate)
 
 
+@unary
 def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
     """`delta`, in parts of the range, added to every number."""
     with name_scope(None, "adjust_brightness", [image, delta]):
@@ -117,6 +119,7 @@ def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
         return _in_floats(images, lambda x: ops.AdjustContrastv2(x, contrast_factor), saturate=True)
 
 
+@unary
 def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1) -> Tensor:
     """gain * image ^ gamma; ValueError for a negative gamma that is known."""
     with name_scope(None, "adjust_gamma", [image, gamma, gain]):

@@ -12,6 +12,7 @@ from ...core.scopes import name_scope
 from ..array.casting import cast as cast_to
 from ..flow.conditional import cond
 from ..random import op_seeds, random_uniform
+from ..rows import unary
 from . import colors, cropping, files
 from .shapes import image_of
 
@@ -46,6 +47,7 @@ def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
     return _flipped(image, seed, "random_flip_up_down", cropping.flip_up_down)
 
 
+@unary
 def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
     """`adjust_brightness` by up to `max_delta`, up or down; ValueError when it is negative."""
     if max_delta < 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -169,3 +169,86 @@ def _of_rank(parts: Sequence[Tensor], rank: int | None) -> SparseTensor:
     values.set_shape((None,))
     shape.set_shape((rank,))
     return SparseTensor(indices, values, shape)
+
+
+class DecodedFields(NamedTuple):
+    """What `decode_proto` gives.
+
+    Attributes:
+        sizes: [..., fields], int32, how many values each field has in each message.
+        values: For each field [..., most], filled up behind the values that there are.
+    """
+
+    sizes: Tensor
+    values: list[Tensor]
+
+
+def decode_proto(
+    bytes: TensorLike,
+    message_type: str,
+    field_names: Sequence[str],
+    output_types: Sequence[DTypeLike],
+    descriptor_source: str = "local://",
+    message_format: str = "binary",
+    sanitize: bool = False,
+    name: str | None = None,
+) -> DecodedFields:
+    """The fields of messages of protocol buffers.
+
+    Args:
+        bytes: [...], the messages, strings.
+        message_type: The full name of their type.
+        field_names: Which fields.
+        output_types: The type of each; strings for messages within them and for strings.
+        descriptor_source: "local://" for TensorFlow's messages, the path of a file with a
+            FileDescriptorSet, or "bytes://" and such a set.
+        message_format: "binary", or "text" for messages in text form.
+        sanitize: Taken for TensorFlow's sake.
+        name: Of the operation.
+
+    Raises InvalidArgumentError, when it runs, for types and fields that there are not and for an
+    output type that a field does not have; DataLossError for what is no message.
+    """
+    results = ops.DecodeProtoV2(
+        bytes,
+        message_type=message_type,
+        field_names=list(field_names),
+        output_types=[as_numpy(dtype) for dtype in output_types],
+        descriptor_source=descriptor_source,
+        message_format=message_format,
+        sanitize=sanitize,
+        name=name,
+    )
+    sizes, *values = cast("Sequence[Tensor]", results if isinstance(results, list) else [results])
+    return DecodedFields(sizes, values)
+
+
+def encode_proto(
+    sizes: TensorLike,
+    values: Sequence[TensorLike],
+    field_names: Sequence[str],
+    message_type: str,
+    descriptor_source: str = "local://",
+    name: str | None = None,
+) -> Tensor:
+    """Messages of protocol buffers, of the values of their fields.
+
+    Args:
+        sizes: [..., fields], int32, how many values of each field a message has.
+        values: For each field [..., most]; what is behind its size does not count.
+        field_names: The fields.
+        message_type: The full name of the type of the messages.
+        descriptor_source: See `decode_proto`.
+        name: Of the operation.
+
+    Raises InvalidArgumentError, when it runs, for types and fields that there are not, values of
+    another type, and sizes that are larger than the values.
+    """
+    return ops.EncodeProto(
+        sizes,
+        [convert_to_tensor(value) for value in values],
+        field_names=list(field_names),
+        message_type=message_type,
+        descriptor_source=descriptor_source,
+        name=name,
+    )

@@ -10,6 +10,7 @@ from typing import cast as cast_type
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import with_ragged
 from ...core.create import convert_to_tensor
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
@@ -38,6 +39,7 @@ globals().update(functions(ONE_TO_ONE, __name__))
 _MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
 
 
+@with_ragged
 def matmul(
     a: TensorLike,
     b: TensorLike,

@@ -228,6 +228,7 @@ def accumulate_n(
 def scalar_mul(scalar: TensorLike, x: IndexedSlices, name: str | None = None) -> IndexedSlices: ...
 @overload
 def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Tensor: ...
+@n_ary
 def scalar_mul(
     scalar: TensorLike, x: TensorLike | IndexedSlices, name: str | None = None
 ) -> Tensor | IndexedSlices:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.arrays import type_name
 from ...core.build import ops
-from ...core.composite.ragged_dispatch import is_ragged
+from ...core.composite.ragged_dispatch import is_ragged, with_ragged
 from ...core.composite.ragged_tensor import RaggedTensor
 from ...core.create import constant, convert_to_tensor, is_tensor_like
 from ...core.graph import Tensor
@@ -67,6 +67,7 @@ def _place(
     return kind(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 
+@with_ragged
 def cumsum(
     x: TensorLike,
     axis: TensorLike = 0,

@@ -9,11 +9,13 @@ import numpy as np
 from ...core.arrays import as_array
 from ...core.build import ops
 from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor
 from ...core.scopes import control_dependencies, name_scope
 from ..array import array, creation
 from ..array.casting import cast
 from ..checks import assert_less, assert_non_negative
+from ..ragged.values import as_ragged
 from ..ragged.values import flat as flat_values
 from ..rows import functions, unary
 from .reductions import reduce_all, reduce_sum
@@ -27,7 +29,6 @@ betainc                 Betainc             a b x
 cumulative_logsumexp    CumulativeLogsumexp x axis=0 exclusive=False reverse=False
 igamma                  Igamma              a x
 igammac                 Igammac             a x
-nextafter               NextAfter           x1 x2:x2
 polygamma               Polygamma           a x
 """
 ELEMENTWISE = """
@@ -52,6 +53,7 @@ fresnel_cos             FresnelCos          x
 fresnel_sin             FresnelSin          x
 multiply_no_nan         MulNoNan            x y
 ndtri                   Ndtri               x
+nextafter               NextAfter           x1 x2:x2
 spence                  Spence              x
 xlog1py                 Xlog1py             x y
 zeta                    Zeta                x q
@@ -118,33 +120,96 @@ def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def bincount(
-    arr: TensorLike | RaggedTensor,
-    weights: TensorLike | RaggedTensor | None = None,
+    arr: TensorLike | RaggedTensor | SparseTensor,
+    weights: TensorLike | RaggedTensor | SparseTensor | None = None,
     minlength: TensorLike | None = None,
     maxlength: TensorLike | None = None,
     dtype: DTypeLike = np.int32,
+    name: str | None = None,
+    axis: int | None = None,
+    binary_output: bool = False,
 ) -> Tensor:
     """How often each of 0, 1, ... is in `arr`, or the sum of the weights where it is.
 
     Args:
-        arr: int32 numbers that are not negative, of any shape, or ragged.
+        arr: Whole numbers that are not negative, of any shape, or ragged or sparse.
         weights: of the shape of `arr`, and the type of the result.
         minlength: The least size of the result, which else is the largest number and 1.
         maxlength: Numbers from here on are not counted.
         dtype: Of the result, without weights.
+        name: Of the operations.
+        axis: None or 0 counts in all of them, -1 in each row.
+        binary_output: Whether to say only which are there.
+
+    Raises ValueError for another axis, and for weights that would not count.
     """
-    with name_scope(None, "bincount"):
-        numbers = cast(flat_values(arr), np.int32)
-        flat = array.reshape(numbers, [-1])
-        largest = ops.Max(ops.ConcatV2([flat, np.array([-1], np.int32)], np.int32(0)), [0])
-        size = ops.AddV2(largest, np.int32(1))
-        if minlength is not None:
-            size = ops.Maximum(cast(minlength, np.int32), size)
-        if maxlength is not None:
-            size = ops.Minimum(cast(maxlength, np.int32), size)
-        if weights is not None:
-            return ops.Bincount(numbers, size, flat_values(weights))
-        return ops.Bincount(numbers, size, np.zeros(0, np.dtype(dtype)))
+    if axis not in (None, 0, -1):
+        raise ValueError(
+            f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported."
+        )
+    if weights is not None and binary_output:
+        raise ValueError(
+            "Arguments `binary_output` and `weights` are mutually exclusive. Please specify only "
+            "one."
+        )
+    with name_scope(name, "bincount"):
+        if isinstance(arr, SparseTensor):
+            return _sparse_bincount(
+                arr, weights, (minlength, maxlength), dtype, axis, binary_output
+            )
+        x = as_ragged(arr)
+        numbers = _whole_numbers(flat_values(x), axis is None and not binary_output)
+        size = _size(numbers, minlength, maxlength)
+        amounts = np.zeros(0, np.dtype(dtype)) if weights is None else flat_values(weights)
+        if axis is None and not binary_output:
+            return ops.Bincount(numbers, size, amounts)
+        if isinstance(x, RaggedTensor) and axis == -1:
+            splits = cast(x.row_splits, np.int64)
+            return ops.RaggedBincount(splits, numbers, size, amounts, binary_output=binary_output)
+        if axis != -1:
+            numbers = array.reshape(numbers, [-1])
+            amounts = amounts if weights is None else array.reshape(amounts, [-1])
+        return ops.DenseBincount(numbers, size, amounts, binary_output=binary_output)
+
+
+def _whole_numbers(x: Tensor, narrow: bool) -> Tensor:
+    """Numbers that the operations count: int32 where they must be narrow."""
+    return cast(x, np.int32) if narrow or x.dtype not in (np.int32, np.int64) else x
+
+
+def _size(numbers: Tensor, minlength: TensorLike | None, maxlength: TensorLike | None) -> Tensor:
+    """One more than the largest number, within the bounds."""
+    dtype = np.dtype(numbers.dtype)
+    flat = array.reshape(numbers, [-1])
+    largest = ops.Max(ops.ConcatV2([flat, np.array([-1], dtype)], np.int32(0)), [0])
+    size = ops.AddV2(largest, dtype.type(1))
+    if minlength is not None:
+        size = ops.Maximum(cast(minlength, dtype), size)
+    if maxlength is not None:
+        size = ops.Minimum(cast(maxlength, dtype), size)
+    return size
+
+
+def _sparse_bincount(
+    sp: SparseTensor,
+    weights: TensorLike | RaggedTensor | SparseTensor | None,
+    lengths: tuple[TensorLike | None, TensorLike | None],
+    dtype: DTypeLike,
+    axis: int | None,
+    binary_output: bool,
+) -> Tensor:
+    numbers = _whole_numbers(sp.values, narrow=False)
+    amounts: Tensor | np.ndarray = np.zeros(0, np.dtype(dtype))
+    if isinstance(weights, SparseTensor):
+        amounts = weights.values
+    elif weights is not None:
+        raise ValueError(f"Argument `weights` must be a SparseTensor as `arr` is, got {weights}")
+    size = _size(numbers, *lengths)
+    if axis != -1:
+        return ops.DenseBincount(numbers, size, amounts, binary_output=binary_output)
+    return ops.SparseBincount(
+        sp.indices, numbers, sp.dense_shape, size, amounts, binary_output=binary_output
+    )
 
 
 def confusion_matrix(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....schema.errors import InvalidArgumentError
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import with_ragged
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
@@ -66,6 +67,7 @@ def swish(features: TensorLike, beta: TensorLike = 1.0, name: str | None = None)
         return ops.Mul(features, ops.Sigmoid(ops.Mul(factor, features)))
 
 
+@with_ragged
 def softmax(
     logits: TensorLike, axis: int | None = None, name: str | None = None, dim: int | None = None
 ) -> Tensor:

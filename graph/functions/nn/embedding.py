@@ -12,6 +12,7 @@ from ...core.composite.ragged_tensor import RaggedTensor
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
+from ...variables.partitioned import PartitionedVariable
 from ..array import array
 from ..math.clip import clip_by_norm
 
@@ -91,11 +92,8 @@ def table_rows(
     """Rows of a table, one for each of dense ids; see `embedding_lookup`."""
     if params is None:
         raise ValueError("params must be specified")
-    parts = (
-        list(cast("Sequence[TensorLike]", params))
-        if isinstance(params, (list, tuple))
-        else [params]
-    )
+    is_several = isinstance(params, (list, tuple, PartitionedVariable))
+    parts = list(cast("Sequence[TensorLike]", params)) if is_several else [params]
     if not parts:
         raise ValueError("Length of params is currently 0. Need at least one param.")
     if partition_strategy not in ("mod", "div"):

@@ -16,7 +16,7 @@ from ..arguments import one_of
 from ..array import array, creation
 from ..array.casting import cast
 from ..math.arithmetic import add
-from ..rows import functions
+from ..rows import functions, n_ary
 
 if TYPE_CHECKING:
     from ...core.tensor_shape import TensorShape
@@ -160,6 +160,7 @@ def _check_labels(known: TensorShape, logits: Tensor) -> None:
         )
 
 
+@n_ary
 def sigmoid_cross_entropy_with_logits(
     labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ) -> Tensor:

@@ -380,3 +380,45 @@ def sparse_softmax_cross_entropy(
             labels=classes, logits=scores, name="xentropy"
         )
         return compute_weighted_loss(values, factors, inner, loss_collection, reduction)
+
+
+def compute_average_loss(
+    per_example_loss: TensorLike,
+    sample_weight: TensorLike | None = None,
+    global_batch_size: TensorLike | None = None,
+) -> Tensor:
+    """The sum of losses, each with its weight, over the size of the batch.
+
+    Args:
+        per_example_loss: [batch], or more dimensions.
+        sample_weight: One for all, or one for each example.
+        global_batch_size: What is divided by, that of `per_example_loss` by default.
+
+    Raises ValueError for a batch size that is no scalar, TypeError for one that is no integer.
+    """
+    losses = convert_to_tensor(per_example_loss)
+    dtype = losses.dtype
+    if sample_weight is not None:
+        weights = convert_to_tensor(sample_weight)
+        losses = losses * cast(_beside(weights, losses), dtype)
+    size = creation.shape(losses)[0] if global_batch_size is None else global_batch_size
+    count = convert_to_tensor(size)
+    if count.sizes not in (None, ()):
+        raise ValueError(f"global_batch_size must be scalar but got {count.get_shape()}")
+    if count.dtype.kind not in "iu":
+        raise TypeError(f"global_batch_size must be an int, got {count.dtype.name}")
+    return reduce_sum(losses) / cast(count, dtype)
+
+
+def _beside(weights: Tensor, losses: Tensor) -> Tensor:
+    """Weights of examples with the dimensions of losses."""
+    ranks = [None if x.sizes is None else len(x.sizes) for x in (weights, losses)]
+    if None in ranks or ranks[0] == 0 or ranks[0] == ranks[1]:
+        return weights
+    behind = [1] * (len(losses.sizes or ()) - len(weights.sizes or ()))
+    return ops.Reshape(weights, ops.ConcatV2([ops.Shape(weights), np.int32(behind)], 0))
+
+
+def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
+    """The sum of the losses: there is one replica to share it."""
+    return reduce_sum(convert_to_tensor(regularization_loss))

@@ -108,6 +108,27 @@ def extract_image_patches(
     return ops.ExtractImagePatches(images, name=name, **attrs)
 
 
+def extract_volume_patches(
+    input: TensorLike,
+    ksizes: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    name: str | None = None,
+) -> Tensor:
+    """`extract_image_patches` of volumes [batch, depth, height, width, channels].
+
+    Args:
+        input: The volumes.
+        ksizes: [1, depth, height, width, 1], the sizes of the window.
+        strides: [1, depth, height, width, 1], how far it moves.
+        padding: "SAME" or "VALID".
+        name: Of the operation.
+    """
+    return ops.ExtractVolumePatches(
+        input, ksizes=ksizes, strides=strides, padding=padding, name=name
+    )
+
+
 def _padding(padding: Padding | None) -> dict[str, Padding | bytes | list[int]]:
     """The attributes that say how much is padded."""
     if isinstance(padding, (list, tuple)):

@@ -15,7 +15,7 @@ from ...core.scopes import name_scope
 from .conversion import coordinates
 from .joining import joined
 from .picking import gather_rows
-from .values import as_ragged, numbers, of_flat_values, rank_of
+from .values import as_ragged, mapped, numbers, of_flat_values, rank_of
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike
@@ -58,8 +58,8 @@ def where(
             if all(isinstance(part, RaggedTensor) for part in parts):
                 if len({rank_of(part) for part in (flags, *parts)}) > 1:
                     raise ValueError("condition, x and y must have the same shape.")
-                return of_flat_values(ops.Select, flags, first, second)
-            raise ValueError("condition, x and y must have the same shape.")
+                return mapped(ops.Select, (flags, first, second), {})
+            raise ValueError("Input shapes do not match: condition, x and y must have the same.")
         if rank_of(flags) != 1:
             raise ValueError("condition must be a vector, or have the shape of x and y")
         return _rows_where(flags, first, second)

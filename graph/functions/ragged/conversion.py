@@ -15,6 +15,7 @@ from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
+from ...core.shapes import shown
 from ...core.tensor_shape import TensorShape
 from .picking import gather_rows
 from .values import of_lengths, positions, wrapped
@@ -53,7 +54,12 @@ def from_tensor(
                 if ragged_rank == 1
                 else f"ragged_rank must be less than the rank, got {ragged_rank}, {shape.rank}"
             )
-        if isinstance(lengths, (list, tuple)) and lengths and not isinstance(lengths[0], int):
+        first = (
+            cast("Sequence[object]", lengths)[0]
+            if isinstance(lengths, (list, tuple)) and lengths
+            else 0
+        )
+        if not isinstance(first, (int, float, np.number)):
             listed = cast("Sequence[TensorLike]", lengths)
             if ragged_rank not in (1, len(listed)):
                 raise ValueError(
@@ -65,7 +71,8 @@ def from_tensor(
             lengths_tensor = convert_to_tensor(cast("TensorLike", lengths), preferred_dtype=dtype)
             if lengths_tensor.dtype.kind not in "iu":
                 raise TypeError(
-                    f"Argument `lengths` must be integers, got {lengths_tensor.dtype.name}"
+                    "Argument `tensor` (name: lengths) must be of type integer. Received "
+                    f"`tensor` = {lengths_tensor} of dtype: {lengths_tensor.dtype.name}"
                 )
             vector = to_index(lengths_tensor, "lengths", dtype)
             return _of_lengths(x, ops.Cast(vector, DstT=dtype), ragged_rank, dtype)
@@ -190,10 +197,24 @@ def _filler(values: Tensor, default_value: TensorLike | None, inner: Tensor) -> 
     sizes = filler.sizes, values.sizes
     if sizes[0] is not None and sizes[1] is not None and len(sizes[0]) >= len(sizes[1]):
         raise ValueError(
-            f"default_value must have a shape that broadcasts to that of a value "
-            f"{TensorShape(sizes[1][1:])}, got {filler.get_shape()}"
+            f"{_shapes_of(filler, values)}: default_value.rank = {len(sizes[0])}  must be less "
+            f"than rt_input.flat_values.rank = {len(sizes[1])}"
         )
+    for i in range(-len(sizes[0] or ()), 0) if sizes[1] is not None else ():
+        pair = (sizes[0] or ())[i], sizes[1][i]
+        if None not in pair and pair[0] not in (1, pair[1]):
+            raise ValueError(
+                f"{_shapes_of(filler, values)}: default_value.shape[{i}] = {pair[0]} but "
+                f"rt_input.flat_values.shape[{i}] = {pair[1]}"
+            )
     return ops.BroadcastTo(filler, inner)
+
+
+def _shapes_of(filler: Tensor, values: Tensor) -> str:
+    return (
+        f"default_value.shape={shown(filler.sizes or ())} and rt_input.flat_values.shape="
+        f"{shown(values.sizes or ())} are incompatible"
+    )
 
 
 @ragged("to_tensor")
@@ -236,6 +257,13 @@ def _target(
     if shape is None:
         return [None] * n, None if static is None else tuple(static)
     if isinstance(shape, Tensor):
+        sizes_asked = shape.sizes
+        length = sizes_asked[0] if sizes_asked else None
+        if None not in (length, actual.rank) and length != actual.rank:
+            raise ValueError(
+                f"rt_input.shape and shape={shown((None,) * (length or 0))} are incompatible: "
+                f"rt_input.rank = {actual.rank} but shape.rank = {length}"
+            )
         numbers = ops.Cast(shape, DstT=np.dtype(np.int64))
         sizes = [
             ops.StridedSlice(numbers, [i], [i + 1], [1], shrink_axis_mask=1)
@@ -247,14 +275,17 @@ def _target(
         return [None] * n, None if static is None else tuple(static)
     if actual.rank is not None and declared.rank != actual.rank:
         raise ValueError(
-            f"rt_input.shape and shape={declared} are incompatible: rt_input.rank = {actual.rank} "
-            f"but shape.rank = {declared.rank}"
+            f"rt_input.shape and shape={shown(tuple(declared.as_list()))} are incompatible: "
+            f"rt_input.rank = {actual.rank} but shape.rank = {declared.rank}"
         )
     limits = declared.as_list()
     if static is not None:
-        for size, limit in zip(static[n:], limits[n:], strict=True):
+        for i, (size, limit) in enumerate(zip(static[n:], limits[n:], strict=True), n):
             if None not in (size, limit) and size != limit:
-                raise ValueError(f"Shapes {actual} and {declared} are incompatible")
+                raise ValueError(
+                    f"rt_input.shape and shape={shown(tuple(limits))} are incompatible: "
+                    f"rt_input.shape[{i}] = {size} but shape[{i}] = {limit}"
+                )
         static = [limit if limit is not None else (size if i else None if size is None else size)
                   for i, (size, limit) in enumerate(zip(static, limits, strict=True))]  # fmt: skip
     sizes = [None if size is None else convert_to_tensor(np.int64(size)) for size in limits[:n]]
@@ -311,4 +342,7 @@ def to_sparse(x: RaggedTensor, name: str | None) -> SparseTensor:
     """The same values at the places they have in the rows."""
     with name_scope(name, "RaggedToSparse"):
         values = ops.Reshape(x.flat_values, _FLAT)
-        return SparseTensor(coordinates(x), values, x.bounding_shape(out_type=np.int64))
+        places = coordinates(x)
+        n, rank = values.get_shape().as_list()[0], x.get_shape().rank
+        places.set_shape((n, rank))
+        return SparseTensor(places, values, x.bounding_shape(out_type=np.int64))

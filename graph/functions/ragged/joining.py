@@ -61,8 +61,13 @@ def stack(values: object, axis: int = 0, name: str | None = None) -> Part:
         place = positive_axis(axis, ranks[0] + 1 if ranks else None)
         if all(n == 0 for n in map(rank_of, parts)):
             return ops.Pack(cast("list[Tensor]", parts), axis=place)
+        if place == 0 and all(rank_of(x) == 1 for x in parts):
+            vectors = cast("list[Tensor]", parts)
+            flat = vectors[0] if len(vectors) == 1 else ops.ConcatV2(vectors, _ZERO)
+            lengths = ops.Pack([ops.Size(x) for x in vectors])
+            return RaggedTensor.from_row_lengths(flat, lengths, validate=False)
         if len(parts) == 1:
-            return expanded(_rows(parts[0]) if rank_of(parts[0]) != 1 else parts[0], place)
+            return expanded(parts[0], place)
         return joined([_rows(expanded(part, place)) for part in parts], place)
 
 

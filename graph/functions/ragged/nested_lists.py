@@ -117,9 +117,10 @@ def parse(
                 f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank} and "
                 f"dim(inner_shape)={n_inner}"
             )
-    rank = _ragged_rank(ragged_rank, inner_shape is not None, deepest - 1 - n_inner)
-    if rank == 0:
+    depth = deepest - n_inner
+    if ragged_rank == 0 or (ragged_rank is None and depth < 2):
         return None
+    rank = max(1, depth - 1) if ragged_rank is None else ragged_rank
     if scalar_depth is not None and scalar_depth <= rank:
         raise ValueError(
             f"Invalid pylist={pylist!r}: pylist has scalar values depth {scalar_depth}, but "
@@ -135,10 +136,3 @@ def parse(
     for item in level:
         _require_shape(item, shape)
     return Parsed(level, splits, shape)
-
-
-def _ragged_rank(asked: int | None, has_inner_shape: bool, depth: int) -> int:
-    """How many dimensions are ragged: as asked, else as the lists nest."""
-    if asked is not None:
-        return asked
-    return max(1, depth) if has_inner_shape else max(0, depth)

@@ -86,6 +86,8 @@ def gather(
         place = n_batch if axis is None else positive_axis(axis, rank_of(x))
         if place < n_batch:
             raise ValueError(f"axis must be >= batch_dims, got {place} and {n_batch}")
+        if rank == 0 and place > 0:
+            return squeezed(_gather(x, expanded(places, 0), place, 0), place)
         if n_batch and n_batch == rank:
             return squeezed(_gather(x, expanded(places, n_batch), place, n_batch), n_batch)
         return _gather(x, places, place, n_batch)
@@ -197,12 +199,24 @@ def batch_gather(
     """Items of each batch of `params` at the indices of that batch."""
     with name_scope(name, "RaggedBatchGather"):
         places = as_ragged(indices, preferred_dtype=np.int32)
-        rank = rank_of(places)
+        x, rank = as_ragged(params), rank_of(places)
         if rank is None:
-            raise ValueError("batch_gather does not allow indices with unknown shape.")
+            raise ValueError(
+                "batch_dims=-1 may only be negative if rank(indices) is statically known."
+            )
         if rank == 0:
-            raise ValueError("indices.rank must be at least 1.")
-        return _gather(as_ragged(params), places, rank - 1, rank - 1)
+            raise ValueError("batch_dims=-1 out of bounds: expected 0<=batch_dims<0")
+        batch, shape = rank - 1, x.get_shape()
+        if shape.rank is not None and batch >= shape.rank:
+            raise ValueError(
+                f"batch_dims must be less than rank(params), got {batch} and {shape.rank}"
+            )
+        expected = places.get_shape()[:batch]
+        if not shape[:batch].is_compatible_with(expected):
+            raise ValueError(
+                f"batch shape from indices {expected} does not match params shape {shape}"
+            )
+        return _gather(x, places, batch, batch)
 
 
 @ragged("gather_nd")
@@ -211,11 +225,17 @@ def gather_nd(
     indices: TensorLike | RaggedTensor,
     name: str | None = None,
     batch_dims: int = 0,
+    bad_indices_policy: str = "",
 ) -> Tensor | RaggedTensor:
     """What stands in `params` at the places that the innermost rows of `indices` name."""
     with name_scope(name, "RaggedGatherNd"):
         x = as_ragged(params)
         places = as_ragged(indices, preferred_dtype=np.int32)
+        if bad_indices_policy:
+            raise ValueError(
+                "non-default bad_indices_policy not supported for ragged gather, got "
+                f"{bad_indices_policy!r}"
+            )
         if batch_dims:
             raise ValueError(
                 f"batch_dims != 0 is not supported for ragged gather yet: {batch_dims}"

@@ -44,6 +44,16 @@ def expand_dims(
         return expanded(x, positive_axis(where, None if rank is None else rank + 1))
 
 
+@ragged("reshape")
+def reshape(
+    tensor: TensorLike | RaggedTensor, shape: TensorLike, name: str | None = None
+) -> Tensor:
+    """The innermost values in a shape that is not ragged."""
+    with name_scope(name, "RaggedReshape"):
+        x = cast("RaggedTensor", as_ragged(tensor))
+        return ops.Reshape(x.flat_values, shape)
+
+
 @ragged("squeeze")
 def squeeze(
     input: TensorLike | RaggedTensor,

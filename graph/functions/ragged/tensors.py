@@ -19,11 +19,11 @@ from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.tensor_shape import as_shape
 from ..array import creation
-from ..math.sorting import argsort
 from . import crossing, joining
 from .nested_lists import Parsed, parse
+from .partitions import stacked
 from .picking import gather_rows
-from .values import as_ragged, of_flat_values, of_lengths, same_splits
+from .values import as_ragged, mapped, of_lengths, same_splits
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -56,27 +56,15 @@ def constant(
     with name_scope(name, "RaggedConstant"):
         parsed = parse(pylist, ragged_rank, inner_shape)
         if parsed is None:
-            shape = None if inner_shape is None else [_length(pylist), *inner_shape]
-            value = cast("TensorLike", pylist)
-            if _length(pylist) == 0 and dtype is None:
+            if dtype is None and isinstance(pylist, (list, tuple)) and not pylist:
                 dtype = np.float32
-            return tensor_constant(
-                value,
-                dtype,
-                None if not isinstance(pylist, (list, tuple)) and _length(pylist) == 1 else shape,
-            )
+            return tensor_constant(cast("TensorLike", pylist), dtype, inner_shape)
         values: Tensor | RaggedTensor = tensor_constant(*_flat(parsed, dtype))
         index_type = np.dtype(row_splits_dtype)
         for numbers in reversed(parsed.splits):
             splits = tensor_constant(np.array(numbers, index_type))
             values = RaggedTensor.from_row_splits(values, splits, validate=False)
         return values
-
-
-def _length(x: object) -> int:
-    if isinstance(x, np.ndarray):
-        return cast("np.ndarray", x).shape[0] if cast("np.ndarray", x).ndim else 1
-    return len(cast("Sequence[object]", x)) if isinstance(x, (list, tuple)) else 1
 
 
 def _flat(
@@ -124,6 +112,11 @@ def row_splits_to_segment_ids(
     """The row of each value, of rows that begin and end at `splits`."""
     with name_scope(name, "RaggedSplitsToSegmentIds"):
         bounds = tensor_of(splits, preferred_dtype=np.int64)
+        if bounds.dtype not in (np.int32, np.int64):
+            raise ValueError(f"splits must have dtype int32 or int64, got {bounds.dtype.name}")
+        bounds.get_shape().assert_has_rank(1)
+        if bounds.sizes == (0,):
+            raise ValueError("Invalid row_splits: []")
         dtype = bounds.dtype if out_type is None else np.dtype(out_type)
         rows = RaggedTensor.from_row_splits(
             ops.Range(np.int64(0), ops.Cast(bounds[-1], DstT=np.dtype(np.int64)), np.int64(1)),
@@ -141,19 +134,26 @@ def segment_ids_to_row_splits(
     """Where each row begins, and the last one ends, of values whose rows are `segment_ids`."""
     with name_scope(name, "SegmentIdsToRaggedSplits"):
         ids = tensor_of(segment_ids, preferred_dtype=np.int64)
+        if ids.dtype not in (np.int32, np.int64):
+            raise TypeError(
+                "Argument `tensor` (name: segment_ids) must be of type integer. Received "
+                f"`tensor` = {ids} of dtype: {ids.dtype.name}"
+            )
+        ids.get_shape().assert_has_rank(1)
         dtype = ids.dtype if out_type is None else np.dtype(out_type)
-        rows = RaggedTensor.from_value_rowids(ids, ids, num_segments)
+        rows = RaggedTensor.from_value_rowids(ids, ids, num_segments, validate=False)
         return ops.Cast(rows.row_splits, DstT=dtype)
 
 
 def map_flat_values(op: Callable[..., object], *args: object, **kwargs: object) -> object:
     """`op` of the innermost values of ragged tensors, in rows as theirs.
 
-    Raises InvalidArgumentError, when it runs, unless all have the same rows.
+    Raises ValueError for what is known to have other rows, and for results of another size;
+    InvalidArgumentError, when it runs, unless all have the same rows.
     """
     if not has_ragged(*args, *kwargs.values()):
         return op(*args, **kwargs)
-    return of_flat_values(op, *args, **kwargs)
+    return mapped(op, args, kwargs)
 
 
 def stack(
@@ -183,7 +183,16 @@ def boolean_mask(
             raise ValueError("mask cannot be scalar.")
         if isinstance(flags, Tensor) and rank > 1:
             flags = RaggedTensor.from_tensor(flags, ragged_rank=rank - 1)
-        return _masked(as_ragged(data), flags)
+        if isinstance(flags, RaggedTensor) and flags.ragged_rank < rank - 1:
+            depth = rank - 1 - flags.ragged_rank
+            dtype = flags.rows.dtype
+            inner = RaggedTensor.from_tensor(
+                flags.flat_values, ragged_rank=depth, row_splits_dtype=dtype
+            )
+            flags = flags.with_flat_values(inner)
+        x = as_ragged(data)
+        x.get_shape()[:rank].assert_is_compatible_with(flags.get_shape())
+        return _masked(x, flags)
 
 
 def _masked(x: Tensor | RaggedTensor, flags: Tensor | RaggedTensor) -> Tensor | RaggedTensor:
@@ -218,7 +227,7 @@ def constant_value(
     parsed = parse(pylist, ragged_rank, inner_shape)
     if parsed is None:
         array = np.array(cast("npt.ArrayLike", pylist), numpy_dtype)
-        return array if inner_shape is None else array.reshape([len(array), *inner_shape])
+        return array if inner_shape is None else array.reshape(inner_shape)
     shape = [len(parsed.values), *parsed.inner_shape]
     values: np.ndarray | RaggedTensorValue
     if 0 in shape:
@@ -264,21 +273,24 @@ def placeholder(
 
 
 def stack_dynamic_partitions(
-    data: TensorLike, partitions: TensorLike, num_partitions: TensorLike, name: str | None = None
+    data: TensorLike | RaggedTensor,
+    partitions: TensorLike | RaggedTensor,
+    num_partitions: TensorLike,
+    name: str | None = None,
 ) -> RaggedTensor:
-    """The slices of `data` in rows by the number that each has in `partitions`, in their order."""
+    """The slices of `data` in rows by the number that each has in `partitions`, in their order.
+
+    Args:
+        data: A tensor, or a ragged one.
+        partitions: The numbers, of a shape that begins that of `data`.
+        num_partitions: How many rows there are.
+        name: Of the operations.
+
+    Raises ValueError for a rank that is not known and for shapes that do not go together;
+    InvalidArgumentError, when it runs, for numbers that are negative or too large.
+    """
     with name_scope(name, "SegmentStack"):
-        x, ids = tensor_of(data), tensor_of(partitions)
-        if ids.sizes is None:
-            raise ValueError("partitions must have known rank")
-        sizes = ops.Shape(x)
-        inner = sizes[len(ids.sizes) :]
-        rows = ops.Reshape(x, ops.ConcatV2([np.array([-1], np.int32), inner], np.int32(0)))
-        flat = ops.Reshape(ids, np.array([-1], np.int32))
-        order = argsort(flat, stable=True)
-        values = ops.GatherV2(rows, order, np.int32(0))
-        sorted_ids = ops.GatherV2(flat, order, np.int32(0))
-        return RaggedTensor.from_value_rowids(values, sorted_ids, num_partitions)
+        return stacked(data, partitions, num_partitions)
 
 
 def cross(inputs: Sequence[RaggedTensor | TensorLike], name: str | None = None) -> RaggedTensor:

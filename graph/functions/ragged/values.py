@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 Function = Callable[..., object]
 _ZERO = np.int32(0)
 _FLAT = np.array([-1], np.int32)
+INCOMPATIBLE = (
+    "RowPartition._merge_precomputed_encodings: partitions have incompatible row_splits; ragged "
+    "arguments must have the same rows"
+)
+"""What is wrong with ragged tensors whose rows are not the same."""
 
 
 def as_ragged(
@@ -31,7 +36,7 @@ def as_ragged(
 ) -> Tensor | RaggedTensor:
     """A ragged tensor of what is one, or its value; a tensor of anything else."""
     if isinstance(value, RaggedTensorValue):
-        value = of_value(value)
+        value = of_value(value, dtype)
     if not isinstance(value, RaggedTensor):
         return convert_to_tensor(value, dtype, preferred_dtype=preferred_dtype)
     if dtype is not None and value.dtype != dtype:
@@ -115,12 +120,56 @@ def of_flat_values(function: Function, *operands: object, **named: object) -> Ra
         for i, x in zip(places, ragged, strict=True):
             items[i] = x.flat_values
         if splits:
-            items[places[0]] = checked(
-                ragged[0].flat_values, splits, "Inputs must have identical ragged splits"
-            )
+            items[places[0]] = checked(ragged[0].flat_values, splits, INCOMPATIBLE)
     count = len(operands)
     keywords = {str(name): x for name, x in zip(names[count:], items[count:], strict=True)}
     return wrapped(cast("Tensor", function(*items[:count], **keywords)), rows)
+
+
+def mapped(
+    op: Callable[..., object], args: Sequence[object], kwargs: dict[str, object]
+) -> RaggedTensor:
+    """`op` of the innermost values of ragged arguments, and of those in lists, in the same rows.
+
+    Raises:
+        ValueError: As far as it is known, the arguments have other rows than one another, or `op`
+            gives other than one item for each value.
+        InvalidArgumentError: When it runs, unless all have the same rows.
+    """
+    names = [*range(len(args)), *kwargs]
+    items: list[object] = [
+        list(cast("Sequence[object]", x)) if isinstance(x, (list, tuple)) else x
+        for x in (*args, *kwargs.values())
+    ]
+    lists = [cast("list[object]", x) for x in items if isinstance(x, list)]
+    places = [(row, i) for row in (items, *lists) for i, x in enumerate(row) if is_ragged(x)]
+    ragged = [cast("RaggedTensor", as_ragged(cast("RaggedTensor", row[i]))) for row, i in places]
+    if len({x.ragged_rank for x in ragged}) > 1:
+        raise ValueError("All ragged inputs must have the same ragged_rank.")
+    counts = {x.flat_values.get_shape()[:1].as_list()[0] for x in ragged} - {None}
+    if len(counts) > 1:
+        raise ValueError(
+            "Input RaggedTensors' flat_values must all have the same outer-dimension size.  Got "
+            f"sizes: {counts}"
+        )
+    rows, conditions = _checked_rows(ragged)
+    for (row, i), x in zip(places, ragged, strict=True):
+        row[i] = x.flat_values
+    if conditions:
+        row, i = places[0]
+        row[i] = checked(ragged[0].flat_values, conditions, INCOMPATIBLE)
+    keywords = {str(name): x for name, x in zip(names, items, strict=True) if name in kwargs}
+    result = convert_to_tensor(cast("TensorLike", op(*items[: len(args)], **keywords)))
+    shape = result.get_shape()
+    known = None if not shape.rank else shape.as_list()[0]
+    expected = next(iter(counts), None)
+    if shape.rank == 0 or (None not in (known, expected) and known != expected):
+        raise ValueError(
+            "tf.ragged.map_flat_values requires that the output of `op` have the same "
+            f"outer-dimension size as flat_values of any ragged inputs. (output shape: {shape}; "
+            f"expected outer dimension size: {expected})"
+        )
+    return wrapped(result, rows)
 
 
 def flat_operands(*operands: object) -> tuple[Tensor, ...]:
@@ -287,7 +336,9 @@ def broadcast(
     values = [
         ops.GatherV2(part.values, node, _ZERO) for part, node in zip(parts, nodes, strict=True)
     ]
-    return values, rows[1:]
+    dtypes = {x.rows.dtype for x in tensors if isinstance(x, RaggedTensor)}
+    kind = dtypes.pop() if len(dtypes) == 1 else np.dtype(np.int64)
+    return values, [level.of_type(kind) for level in rows[1:]]
 
 
 def _common(lengths: list[Tensor], ones: list[Tensor | None]) -> Tensor:

@@ -16,8 +16,8 @@ from ...core.build import ops
 from ...core.composite.structure import flatten, map_structure
 from ...core.create import convert_to_tensor
 from ...core.dtype import as_numpy
-from ...core.graph import Tensor
-from ...core.scopes import name_scope
+from ...core.graph import Graph, Tensor
+from ...core.scopes import get_default_graph, name_scope
 from ...core.tensor_shape import TensorShape
 from ...format.tensor_values import get_static_value
 from ...variables.get_variable import get_variable
@@ -102,6 +102,11 @@ class RNNCell:
     def dtype(self) -> np.dtype | None:
         """Of its variables; None before the first call."""
         return self._dtype
+
+    @property
+    def graph(self) -> Graph:
+        """That of its variables; without any the default graph."""
+        return self._variables[0].graph if self._variables else get_default_graph()
 
     @property
     def scope_name(self) -> str:
@@ -289,7 +294,8 @@ def _map_sizes(function: Callable[[object], object], sizes: object) -> object:
     return function(sizes)
 
 
-def _depth(cell: RNNCell, inputs_shape: TensorShape) -> int:
+def depth_of(cell: RNNCell, inputs_shape: TensorShape) -> int:
+    """The size of an input of a cell; ValueError when it is not known."""
     depth = inputs_shape.as_list()[-1] if inputs_shape.ndims else None
     if depth is None:
         raise ValueError(
@@ -299,7 +305,7 @@ def _depth(cell: RNNCell, inputs_shape: TensorShape) -> int:
     return depth
 
 
-class _Units(RNNCell):
+class Units(RNNCell):
     """A cell of some units."""
 
     def __init__(
@@ -340,7 +346,7 @@ class _Units(RNNCell):
         return self._num_units
 
 
-class BasicRNNCell(_Units):
+class BasicRNNCell(Units):
     """output = new state = activation(input @ w + state @ u + bias)."""
 
     NAME = "basic_rnn_cell"
@@ -348,7 +354,7 @@ class BasicRNNCell(_Units):
     def build(self, inputs_shape: TensorShape) -> None:
         """Makes `kernel` and `bias`."""
         n = self._num_units
-        self._kernel = self.add_variable("kernel", [_depth(self, inputs_shape) + n, n])
+        self._kernel = self.add_variable("kernel", [depth_of(self, inputs_shape) + n, n])
         self._bias = self.add_variable("bias", [n], initializer=zeros_initializer())
         self.built = True
 
@@ -360,7 +366,7 @@ class BasicRNNCell(_Units):
         return output, output
 
 
-class GRUCell(_Units):
+class GRUCell(Units):
     """A gated recurrent unit; its gates' biases start at 1."""
 
     NAME = "gru_cell"
@@ -381,7 +387,7 @@ class GRUCell(_Units):
 
     def build(self, inputs_shape: TensorShape) -> None:
         """Makes `gates/kernel`, `gates/bias`, `candidate/kernel` and `candidate/bias`."""
-        n, depth = self._num_units, _depth(self, inputs_shape)
+        n, depth = self._num_units, depth_of(self, inputs_shape)
         kernel, bias = self._initializers
         ones = Constant(1.0) if bias is None else bias
         zeros = zeros_initializer() if bias is None else bias
@@ -410,7 +416,7 @@ class GRUCell(_Units):
         return output, output
 
 
-class BasicLSTMCell(_Units):
+class BasicLSTMCell(Units):
     """An LSTM without peepholes, clipping or projection."""
 
     NAME = "basic_lstm_cell"
@@ -439,7 +445,7 @@ class BasicLSTMCell(_Units):
     def build(self, inputs_shape: TensorShape) -> None:
         """Makes `kernel` and `bias`, for input, candidate, forget and output gates in turn."""
         n = self._num_units
-        self._kernel = self.add_variable("kernel", [_depth(self, inputs_shape) + n, 4 * n])
+        self._kernel = self.add_variable("kernel", [depth_of(self, inputs_shape) + n, 4 * n])
         self._bias = self.add_variable("bias", [4 * n], initializer=zeros_initializer())
         self.built = True
 
@@ -453,7 +459,7 @@ class BasicLSTMCell(_Units):
         added = ops.Mul(ops.Sigmoid(i), self._activation(candidate))
         new_c = ops.AddV2(ops.Mul(c, opened), added)
         new_h = ops.Mul(self._activation(new_c), ops.Sigmoid(output))
-        return new_h, _joined(new_c, new_h, self._state_is_tuple)
+        return new_h, joined_state(new_c, new_h, self._state_is_tuple)
 
 
 def _pair(state: State, is_tuple: bool) -> tuple[Tensor, Tensor]:
@@ -464,11 +470,12 @@ def _pair(state: State, is_tuple: bool) -> tuple[Tensor, Tensor]:
     return c, h
 
 
-def _joined(c: Tensor, h: Tensor, is_tuple: bool) -> State:
+def joined_state(c: Tensor, h: Tensor, is_tuple: bool) -> State:
+    """Memory and output as a tuple, or beside one another in one tensor."""
     return LSTMStateTuple(c, h) if is_tuple else array.concat([c, h], 1)
 
 
-class LSTMCell(_Units):
+class LSTMCell(Units):
     """An LSTM with peepholes, clipping and a projection of its output, as asked for."""
 
     NAME = "lstm_cell"
@@ -515,16 +522,16 @@ class LSTMCell(_Units):
     def build(self, inputs_shape: TensorShape) -> None:
         """Makes `kernel`, `bias`, and what peepholes and projection need."""
         n, m = self._num_units, cast("int", self.output_size)
-        shape = [_depth(self, inputs_shape) + m, 4 * n]
+        shape = [depth_of(self, inputs_shape) + m, 4 * n]
         add, start = self.add_variable, self._initializer
-        shards = _partitioner(self._num_unit_shards)
+        shards = partitioner_of(self._num_unit_shards)
         self._kernel = add("kernel", shape, initializer=start, partitioner=shards)
         self._bias = add("bias", [4 * n], initializer=zeros_initializer())
         self._peepholes = [
             add(f"w_{gate}_diag", [n], initializer=start) for gate in "fio" if self._use_peepholes
         ]
         if self._num_proj is not None:
-            shape, shards = [n, self._num_proj], _partitioner(self._num_proj_shards)
+            shape, shards = [n, self._num_proj], partitioner_of(self._num_proj_shards)
             self._projection = add(
                 "projection/kernel", shape, initializer=start, partitioner=shards
             )
@@ -545,21 +552,22 @@ class LSTMCell(_Units):
             forget_peep, i_peep, _ = self._peepholes
             forget, i = forget + forget_peep * c, i + i_peep * c
         new_c = ops.Sigmoid(forget) * c + ops.Sigmoid(i) * self._activation(candidate)
-        new_c = _clipped(new_c, self._cell_clip)
+        new_c = clipped(new_c, self._cell_clip)
         if self._peepholes:
             output = output + self._peepholes[2] * new_c
         new_h = ops.Sigmoid(output) * self._activation(new_c)
         if self._num_proj is not None:
-            new_h = _clipped(ops.MatMul(new_h, self._projection), self._proj_clip)
-        return new_h, _joined(new_c, new_h, self._state_is_tuple)
+            new_h = clipped(ops.MatMul(new_h, self._projection), self._proj_clip)
+        return new_h, joined_state(new_c, new_h, self._state_is_tuple)
 
 
-def _partitioner(n_shards: int | None) -> Partitioner | None:
+def partitioner_of(n_shards: int | None) -> Partitioner | None:
     """Cuts the rows of a kernel into so many parts."""
     return None if n_shards is None else fixed_size_partitioner(n_shards)
 
 
-def _clipped(x: Tensor, limit: float | None) -> Tensor:
+def clipped(x: Tensor, limit: float | None) -> Tensor:
+    """`x` within -limit and limit."""
     if limit is None:
         return x
     return ops.ClipByValue(x, np.asarray(-limit, x.dtype), np.asarray(limit, x.dtype))

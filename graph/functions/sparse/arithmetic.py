@@ -9,6 +9,8 @@ from typing import cast as cast_type
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import is_ragged
+from ...core.composite.ragged_tensor import RaggedTensor
 from ...core.composite.sparse_tensor import SparseTensor, SparseTensorValue
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
@@ -16,6 +18,7 @@ from ...core.scopes import name_scope
 from ..arguments import one_of
 from ..array import array, creation
 from ..array.casting import cast
+from ..ragged.values import as_ragged
 from .tensors import sparse_of
 
 if TYPE_CHECKING:
@@ -203,6 +206,15 @@ def sparse_matmul(
     )  # fmt: skip
 
 
+def _as_sparse(
+    value: SparseLike | TensorLike | RaggedTensor | None,
+) -> SparseLike | TensorLike | None:
+    """What is ragged as a sparse tensor."""
+    if not is_ragged(value):
+        return cast_type("SparseLike | TensorLike | None", value)
+    return cast_type("RaggedTensor", as_ragged(cast_type("RaggedTensor", value))).to_sparse()
+
+
 def bincount(
     values: SparseLike | TensorLike,
     weights: SparseLike | TensorLike | None = None,
@@ -215,7 +227,7 @@ def bincount(
     """How often each number is there, as a sparse tensor.
 
     Args:
-        values: Whole numbers that are not negative: [n] or [rows, n], whole or sparse.
+        values: Whole numbers that are not negative: [n] or [rows, n], whole, sparse or ragged.
         weights: Counted in place of ones; of the form of `values`.
         axis: 0 counts in all of them, -1 in each row.
         minlength: The least size of the result.
@@ -223,9 +235,15 @@ def bincount(
         binary_output: Whether to say only which are there.
         name: Of the operations.
 
-    Raises ValueError for another axis.
+    Raises ValueError for another axis, and for weights of another form than `values`.
     """
     with name_scope(name, "count"):
+        values, weights = _as_sparse(values), _as_sparse(weights)
+        if weights is not None and _is_sparse(values) != _is_sparse(weights):
+            raise ValueError(
+                "Argument `weights` must be a SparseTensor, a RaggedTensor or a tensor as `values` "
+                f"is, got {weights} and {values}"
+            )
         if axis not in (None, 0, -1):
             raise ValueError(
                 f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently "

@@ -15,6 +15,7 @@ from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.shapes import merge
+from ...variables.partitioned import PartitionedVariable
 from ...variables.variables import Variable
 from ..array import array
 from ..array.casting import cast
@@ -158,9 +159,8 @@ def safe_embedding_lookup_sparse(
         ValueError: There is no table, or a part of it is not of the type of the weights.
         TypeError: See embedding_lookup_sparse.
     """
-    parts = (
-        embedding_weights if isinstance(embedding_weights, (list, tuple)) else [embedding_weights]
-    )
+    is_several = isinstance(embedding_weights, (list, tuple, PartitionedVariable))
+    parts = list(embedding_weights) if is_several else [embedding_weights]
     if embedding_weights is None or not parts:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     if sparse_weights is not None:

@@ -117,7 +117,15 @@ def _columns(
 
 
 def _cross_shapes(op: OperationView) -> list[Shape]:
-    return [(None,), (None,)]
+    n_ragged = len(cast("Sequence[object]", op.attrs["ragged_values_types"]))
+    n_dense = len(cast("Sequence[object]", op.attrs["dense_types"]))
+    splits = [x.sizes for x in op.inputs[n_ragged : 2 * n_ragged]]
+    dense = [x.sizes for x in op.inputs[len(op.inputs) - n_dense :]]
+    counts = {n - 1 for sizes in splits if sizes for n in sizes if n is not None}
+    counts |= {sizes[0] for sizes in dense if sizes and sizes[0] is not None}
+    if len(counts) > 1:
+        raise ValueError("inputs must all have the same batch dimension size.")
+    return [(None,), (None if not counts else counts.pop() + 1,)]
 
 
 @op("RaggedCross", shape=_cross_shapes)
@@ -232,3 +240,47 @@ def ragged_bincount(
     amounts = weights[inside] if weights.size else np.ones((), weights.dtype)
     np.add.at(counts, (rows[inside], values[inside]), amounts)
     return counts
+
+
+def _filled_shapes(op: OperationView) -> list[Shape]:
+    rows = op.inputs[2].value
+    n = None if rows is None or rows.flat[0] is None else int(rows.flat[0])
+    ids = op.inputs[0].sizes
+    return [(None,), (None,), (n,), (ids[0] if ids else None,)]
+
+
+@op("RaggedFillEmptyRows", shape=_filled_shapes)
+def ragged_fill_empty_rows(
+    rowids: np.ndarray, values: np.ndarray, nrows: np.ndarray, default: np.ndarray
+) -> Sequence[np.ndarray]:
+    """`default` in rows that have no value.
+
+    Beside the rows and values, which rows had none and where each old value is now.
+    """
+    if len(rowids) != len(values):
+        raise ValueError(
+            f"Length of value_rowids ({len(rowids)}) does not match length of values "
+            f"({len(values)})"
+        )
+    n = int(nrows)
+    wrong = np.flatnonzero((rowids < 0) | (rowids >= n))
+    if wrong.size:
+        at = int(wrong[0])
+        raise ValueError(f"value_rowids({at}) is invalid: {rowids[at]} >= {n}")
+    empty = np.bincount(rowids, minlength=n) == 0
+    rows = np.concatenate([rowids, np.flatnonzero(empty)])
+    order = np.argsort(rows, kind="stable")
+    moved = np.empty(len(order), np.int64)
+    moved[order] = np.arange(len(order))
+    filler = np.full(int(empty.sum()), default, values.dtype)
+    return rows[order], np.concatenate([values, filler])[order], empty, moved[: len(rowids)]
+
+
+@op("RaggedFillEmptyRowsGrad", shape=lambda op: [op.inputs[0].sizes, ()])
+def ragged_fill_empty_rows_grad(moved: np.ndarray, dy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The gradients of the old values, and the sum of those of the added ones."""
+    if moved.size and not 0 <= moved.min() <= moved.max() < len(dy):
+        raise ValueError(f"Elements in reverse index must be in [0, {len(dy)}), got {moved.max()}")
+    was_added = np.ones(len(dy), np.bool_)
+    was_added[moved] = False
+    return dy[moved], np.asarray(dy[was_added].sum(), dy.dtype)

@@ -15,7 +15,7 @@ import numpy as np
 from ....schema.errors import OutOfRangeError
 from ...core.registry import add_row
 from ...core.shapes import Shape, merged, merged_shapes, same, scalar
-from ..gather import index_tuple, require_indices, require_scattered
+from ..gather import require_indices, require_scattered, scattered
 from ..slice import strided_index
 from .state import declared_shape
 
@@ -107,15 +107,17 @@ def _scatter(combine: np.ufunc | None) -> Callable[[np.ndarray, np.ndarray, np.n
     return kernel
 
 
-def _scatter_nd(combine: np.ufunc | None) -> Callable[[np.ndarray, np.ndarray, np.ndarray], None]:
+def _scatter_nd(combine: np.ufunc | None) -> Callable[..., None]:
     """A kernel that combines updates into the parts at index tuples, one after another."""
 
-    def kernel(var: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
-        at = index_tuple(indices, var.shape)
-        if combine is None:
-            var[at] = updates
-        else:
-            combine.at(var, at, updates)
+    def kernel(
+        var: np.ndarray,
+        indices: np.ndarray,
+        updates: np.ndarray,
+        *,
+        bad_indices_policy: bytes = b"",
+    ) -> None:
+        scattered(combine, var, indices, updates, bad_indices_policy)
 
     return kernel
 

@@ -41,6 +41,15 @@ for _kind in (
     *("SerializeManySparse", "SerializeSparse"),
 ):
     add_row(_kind, None, unknown, pure=False)
+for _kind in ("Barrier", "BarrierIncompleteSize", "BarrierReadySize", "StageSize"):
+    add_row(_kind, None, scalar, pure=False)
+for _kind in ("BarrierClose", "BarrierInsertMany", "Stage", "StageClear"):
+    add_row(_kind, None, _nothing, pure=False)
+for _kind in (
+    *("BarrierTakeMany", "StagePeek", "Unstage", "AddSparseToTensorsMap"),
+    *("AddManySparseToTensorsMap", "TakeManySparseFromTensorsMap"),
+):
+    add_row(_kind, None, unknown, pure=False)
 for _kind in ("ConditionalAccumulator", "ResourceConditionalAccumulator"):
     add_row(_kind, None, scalar, pure=False)
 add_row("SparseConditionalAccumulator", None, scalar, pure=False)

@@ -11,6 +11,7 @@ from ....schema import dtypes
 from ...core.function_graph import copy_graph, origin
 from ...core.graph import Graph, Tensor
 from ...core.hooks import implementation
+from ..dataflow_graph import variable_of
 from ..hosted import hosted
 from ..keys import shared_name
 from ..plan_pool import PlanPool
@@ -30,14 +31,17 @@ MAX_PLANS = 32
 class Body:
     """A function's body as a Session runs it for one operation that calls it.
 
-    Handles of variables are the variables' own inside, so that a plan knows which they are.
+    Handles of variables are the variables' own inside, so that a plan knows which they are. They
+    are looked for among `operands`, which are those of the last arguments, if not of all.
     """
 
-    def __init__(self, state: State, op: Operation, reference: FunctionRef, first: int):
+    def __init__(
+        self, state: State, op: Operation, reference: FunctionRef, operands: Sequence[Tensor]
+    ):
         body = op.graph.functions.body(reference)
         self.state = state
         self.source = body
-        self.graph, self.inputs, self.outputs = _bound(body, op.inputs[first:])
+        self.graph, self.inputs, self.outputs = _bound(body, operands)
         self.values = [t for t in self.outputs if t.dtype != dtypes.RESOURCE]
         self.controls = [self.graph.get_operation_by_name(c.name) for c in body.control_outputs]
         self.n_results, self.size = len(body.outputs or ()), len(body)
@@ -84,18 +88,18 @@ def _bound(
     """
     arguments, results = body.inputs or [], body.outputs or []
     handles = {
-        argument: origin(operand).op
-        for argument, operand in zip(arguments, operands, strict=True)
+        argument: variable_of(origin(operand))
+        for argument, operand in zip(reversed(arguments), reversed(operands), strict=False)
         if argument.dtype == dtypes.RESOURCE
     }
-    if not any(op.type == "VarHandleOp" for op in handles.values()):
+    if not any(handles.values()):
         return body, list(arguments), list(results)
     graph = Graph(body.functions)
     substitutes: dict[Tensor, Tensor] = {}
     inputs: list[Tensor | None] = []
     for argument in arguments:
         handle = handles.get(argument)
-        if handle is None or handle.type != "VarHandleOp":
+        if handle is None:
             substitute = graph.add(
                 argument.op.type, argument.op.name, (), argument.op.attrs
             ).outputs[0]
@@ -113,21 +117,24 @@ def _bound(
 
 
 def _handed(array: np.ndarray) -> np.ndarray:
-    """What stands for a handle: the table or queue itself; a variable's says nothing."""
-    is_resource = array.dtype == object and array.ndim == 0 and array.item() is not None
+    """What stands for a handle: the table, queue or array itself; a variable's says nothing."""
+    is_resource = array.dtype == object and array.size > 0 and array.flat[0] is not None
     return array if is_resource else HANDLE
 
 
-def body_of(state: State, op: Operation, reference: FunctionRef, first: int) -> Body:
-    """The function that an operation calls with its operands from `first` on."""
+def body_of(
+    state: State, op: Operation, reference: FunctionRef, operands: Sequence[Tensor]
+) -> Body:
+    """The function that an operation calls with these operands, behind others if it takes more."""
     key = (op, reference.name)
     body = state.bodies.get(key)
     if body is None or body.is_stale:
-        body = state.bodies[key] = Body(state, op, reference, first)
+        body = state.bodies[key] = Body(state, op, reference, operands)
     return body
 
 
-def _as_results(results: Arrays) -> np.ndarray | Arrays:
+def as_results(results: Arrays) -> np.ndarray | Arrays:
+    """What a kernel returns for outputs: a single one by itself."""
     return results[0] if len(results) == 1 else results
 
 
@@ -142,7 +149,7 @@ def _holds(condition: np.ndarray) -> bool:
 @hosted("PartitionedCall", "StatefulPartitionedCall")
 def call(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
     """What the function gives."""
-    return _as_results(body_of(state, op, op.get_attr("f"), 0).run(arrays))
+    return as_results(body_of(state, op, op.get_attr("f"), op.inputs).run(arrays))
 
 
 @hosted("If", "StatelessIf")
@@ -151,7 +158,7 @@ def if_(
 ) -> np.ndarray | Arrays:
     """What one of two functions gives."""
     chosen = op.get_attr("then_branch" if _holds(condition) else "else_branch")
-    return _as_results(body_of(state, op, chosen, 1).run(arrays))
+    return as_results(body_of(state, op, chosen, op.inputs[1:]).run(arrays))
 
 
 @hosted("Case", "StatelessCase")
@@ -161,18 +168,18 @@ def case(
     """What the function at `index` gives; the last one for an index out of range."""
     branches, i = op.get_attr("branches"), int(index)
     chosen = branches[i if 0 <= i < len(branches) else -1]
-    return _as_results(body_of(state, op, chosen, 1).run(arrays))
+    return as_results(body_of(state, op, chosen, op.inputs[1:]).run(arrays))
 
 
 @hosted("While", "StatelessWhile")
 def while_(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
     """The loop variables, passed through the body as long as the condition holds."""
-    condition = body_of(state, op, op.get_attr("cond"), 0)
-    body = body_of(state, op, op.get_attr("body"), 0)
+    condition = body_of(state, op, op.get_attr("cond"), op.inputs)
+    body = body_of(state, op, op.get_attr("body"), op.inputs)
     values = [
         _handed(array) if tensor.dtype == dtypes.RESOURCE else array
         for tensor, array in zip(op.inputs, arrays, strict=True)
     ]
     while _holds(condition.run(values)[0]):
         values = body.run(values)
-    return _as_results(values)
+    return as_results(values)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ..state import State
 
 
-def _strings(*arrays: np.ndarray) -> np.ndarray:
+def serialized_parts(*arrays: np.ndarray) -> np.ndarray:
+    """Arrays as messages."""
     strings = np.empty(len(arrays), object)
     strings[:] = [write(array).SerializeToString() for array in arrays]
     return strings
@@ -38,7 +39,7 @@ def serialize_sparse(
     op: Operation, state: State, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
 ) -> np.ndarray:
     """Indices, values and shape."""
-    return _strings(indices, values, shape)
+    return serialized_parts(indices, values, shape)
 
 
 @resource_kernel("SerializeManySparse")
@@ -50,7 +51,7 @@ def serialize_many_sparse(
         words = f"Rank of input SparseTensor should be > 1, but saw rank: {len(shape)}"
         raise InvalidArgumentError(None, None, words)
     rows = [indices[:, 0] == row for row in range(int(shape[0]))]
-    strings = [_strings(indices[row, 1:], values[row], shape[1:]) for row in rows]
+    strings = [serialized_parts(indices[row, 1:], values[row], shape[1:]) for row in rows]
     return np.stack(strings) if strings else np.empty((0, 3), object)
 
 

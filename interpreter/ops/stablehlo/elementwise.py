@@ -15,7 +15,7 @@ import numpy as np
 from ....engine.families.conversion import convert
 from ....engine.families.elementwise import elementwise
 from ....engine.plan.buffer import Buffer, arena, constant
-from ...checks import required, same_dtype
+from ...checks import name_of_dtype, required, same_dtype
 from ...numpy_calls import array_by_numpy
 from ...plan.node import DynamicResult, HostCall
 from ...plan.substitution import moves_any, small_floats
@@ -44,6 +44,10 @@ def _inverse_root(x: np.ndarray) -> np.ndarray:
     return 1 / np.sqrt(x)
 
 
+def _cube_root(x: np.ndarray) -> np.ndarray:
+    return np.power(x, 1 / 3) if x.dtype.kind == "c" else np.cbrt(x)
+
+
 def _quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a / b; of integers rounded towards zero, and -1 where b is 0."""
     if a.dtype.kind not in "iu":
@@ -61,6 +65,16 @@ def _remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(b == 0, a, np.fmod(a, np.where(b == 0, np.ones_like(b), b)))
 
 
+def _power(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a ** b; of integers 0 for a negative b, but for a of 1 and -1."""
+    if a.dtype.kind not in "iu":
+        return np.power(a, b)
+    powers = np.power(a, np.maximum(b, 0))
+    signs = np.where(b % 2 == 0, np.ones_like(a), a)
+    below = np.where((a == 1) | (a + a.dtype.type(1) == 0), signs, np.zeros_like(a))
+    return np.where(b < 0, below, powers)
+
+
 def _shifted(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a shifted left by b; 0 where b is negative or leaves no bit."""
     bits = 8 * a.itemsize
@@ -68,39 +82,55 @@ def _shifted(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(fits, a << np.where(fits, b, 0), 0).astype(a.dtype)
 
 
-UNARY: dict[str, tuple[str, Sequence[str], Function]] = {
-    "ABS": ("unary.absolute", ("float32", "int16", "int32"), np.abs),
-    "CBRT": ("unary.cbrt", _FLOAT, np.cbrt),
-    "COSINE": ("unary.cos", _FLOAT, np.cos),
-    "EXPONENTIAL": ("unary.exp", _FLOAT, np.exp),
-    "FLOOR": ("unary.floor", _FLOAT, np.floor),
-    "LOG": ("unary.log", _FLOAT, np.log),
-    "LOGISTIC": ("unary.logistic", _FLOAT, _logistic),
-    "NEGATE": ("unary.negative", ("float32", "int16", "int32", "int64"), np.negative),
-    "RSQRT": ("unary.rsqrt", _FLOAT, _inverse_root),
-    "TANH": ("unary.tanh", _FLOAT, np.tanh),
+INTEGERS, _REALS, _COMPLEX = "iuV", "f", "c"
+"""Kinds of numpy's types; V are integers of fewer than 8 bits."""
+_ANALYTIC, ARITHMETIC = _REALS + _COMPLEX, INTEGERS + _REALS + _COMPLEX
+_BITS, EVERY = "b" + INTEGERS, "b" + ARITHMETIC
+
+UNARY: dict[str, tuple[str, Sequence[str], str, Function]] = {
+    "ABS": ("unary.absolute", ("float32", "int16", "int32"), ARITHMETIC, np.abs),
+    "CBRT": ("unary.cbrt", _FLOAT, _ANALYTIC, _cube_root),
+    "COSINE": ("unary.cos", _FLOAT, _ANALYTIC, np.cos),
+    "EXPONENTIAL": ("unary.exp", _FLOAT, _ANALYTIC, np.exp),
+    "FLOOR": ("unary.floor", _FLOAT, _REALS, np.floor),
+    "LOG": ("unary.log", _FLOAT, _ANALYTIC, np.log),
+    "LOGISTIC": ("unary.logistic", _FLOAT, _ANALYTIC, _logistic),
+    "NEGATE": (
+        "unary.negative",
+        ("float32", "int16", "int32", "int64"),
+        ARITHMETIC,
+        np.negative,
+    ),
+    "RSQRT": ("unary.rsqrt", _FLOAT, _ANALYTIC, _inverse_root),
+    "TANH": ("unary.tanh", _FLOAT, _ANALYTIC, np.tanh),
 }
-"""Operator -> kernel, its types, and the numpy function of all others."""
-BINARY: dict[str, tuple[dict[str, str], Function]] = {
-    "ADD": (dict.fromkeys(_NUMBERS, "arithmetic.add"), np.add),
-    "AND": (dict.fromkeys(_BITWISE, "bits.bitwise_and"), np.bitwise_and),
+"""Operator -> kernel, its types, kinds that it takes, and the numpy function of all others."""
+BINARY: dict[str, tuple[dict[str, str], str, Function]] = {
+    "ADD": (dict.fromkeys(_NUMBERS, "arithmetic.add"), EVERY, np.add),
+    "AND": (dict.fromkeys(_BITWISE, "bits.bitwise_and"), _BITS, np.bitwise_and),
     "DIVIDE": (
         {"float32": "arithmetic.divide", **dict.fromkeys(_WHOLE, "division.quotient")},
+        ARITHMETIC,
         _quotient,
     ),
-    "MAXIMUM": (dict.fromkeys((*_NUMBERS, *_SMALL), "arithmetic.maximum"), np.maximum),
-    "MINIMUM": (dict.fromkeys((*_NUMBERS, *_SMALL), "arithmetic.minimum"), np.minimum),
-    "MULTIPLY": (dict.fromkeys(_NUMBERS, "arithmetic.multiply"), np.multiply),
-    "OR": (dict.fromkeys(_BITWISE, "bits.bitwise_or"), np.bitwise_or),
-    "POWER": ({"float32": "power.power"}, np.power),
+    "MAXIMUM": (dict.fromkeys((*_NUMBERS, *_SMALL), "arithmetic.maximum"), EVERY, np.maximum),
+    "MINIMUM": (dict.fromkeys((*_NUMBERS, *_SMALL), "arithmetic.minimum"), EVERY, np.minimum),
+    "MULTIPLY": (dict.fromkeys(_NUMBERS, "arithmetic.multiply"), EVERY, np.multiply),
+    "OR": (dict.fromkeys(_BITWISE, "bits.bitwise_or"), _BITS, np.bitwise_or),
+    "POWER": ({"float32": "power.power"}, ARITHMETIC, _power),
     "REMAINDER": (
         {"float32": "division.float_remainder", **dict.fromkeys(_WHOLE, "division.remainder")},
+        INTEGERS + _REALS,
         _remainder,
     ),
-    "SHIFT_LEFT": (dict.fromkeys(("int32", "uint32"), "bits.shift_left_32"), _shifted),
-    "SUBTRACT": (dict.fromkeys(_NUMBERS, "arithmetic.subtract"), np.subtract),
+    "SHIFT_LEFT": (
+        dict.fromkeys(("int32", "uint32"), "bits.shift_left_32"),
+        INTEGERS,
+        _shifted,
+    ),
+    "SUBTRACT": (dict.fromkeys(_NUMBERS, "arithmetic.subtract"), ARITHMETIC, np.subtract),
 }
-"""Operator -> kernels by type, and the numpy function of all others."""
+"""Operator -> kernels by type, kinds that it takes, and the numpy function of all others."""
 _WIDER = {
     **dict.fromkeys(("bool", "int8", "uint8", "int16", "uint16"), "int32"),
     "uint32": "int64",
@@ -110,7 +140,6 @@ _LIMITED = ("arithmetic.add", "arithmetic.divide", "arithmetic.multiply", "arith
 _TOTAL_ORDER = 2
 """ComparisonType of floats that are compared in their total order."""
 _BITWISE_KINDS = ("AND", "OR")
-_BITS = (*_BITWISE_KINDS, "SHIFT_LEFT")
 
 COMPARISONS: tuple[tuple[str, bool, Function], ...] = (
     ("compare.equal", False, np.equal),
@@ -128,11 +157,11 @@ COMPARISONS: tuple[tuple[str, bool, Function], ...] = (
 def unary(node: Node) -> Emit | HostCall | DynamicResult:
     """The function of each element."""
     (x,) = operands(node, 1)
-    kernel, dtypes, function = UNARY[node.kind.removeprefix("STABLEHLO_")]
-    node.require(x.dtype != np.bool_, "bool is not supported")
+    kernel, dtypes, kinds, function = UNARY[node.kind.removeprefix("STABLEHLO_")]
+    require_kind(node, x, kinds)
     dtype = _computed_in(x.dtype, dtypes)
     if dtype is None:
-        return array_by_numpy(node, function, x.shape, x.dtype)
+        return array_by_numpy(node, function, x.shape, _result_type(node, x))
     out = node.result(x.shape, x.dtype)
 
     def emit(program: Program) -> None:
@@ -143,6 +172,17 @@ def unary(node: Node) -> Emit | HostCall | DynamicResult:
             _narrow(program, target, out)
 
     return emit
+
+
+def require_kind(node: Node, x: Operand, kinds: str) -> None:
+    """Refuses types that the specification does not have for the operator."""
+    node.require(x.dtype.kind in kinds, f"{name_of_dtype(x.dtype)} is not supported")
+
+
+def _result_type(node: Node, x: Operand) -> np.dtype:
+    """The operand's type; of the sizes of complex numbers that of their parts."""
+    is_size = node.kind == "STABLEHLO_ABS" and x.dtype.kind == "c"
+    return np.dtype(f"float{4 * x.itemsize}") if is_size else x.dtype
 
 
 def _computed_in(dtype: np.dtype, dtypes: Container[str]) -> np.dtype | None:
@@ -166,8 +206,8 @@ def binary(node: Node) -> Emit | HostCall | DynamicResult:
     same_dtype(node, (x, y))
     require_shape(node, x, y)
     name = node.kind.removeprefix("STABLEHLO_")
-    kernels, function = BINARY[name]
-    node.require(name not in _BITS or x.dtype.kind in "biu", f"{x.dtype} is not supported")
+    kernels, kinds, function = BINARY[name]
+    require_kind(node, x, kinds)
     dtype = None if x.dtype == np.bool_ and name not in _BITWISE_KINDS else x.dtype
     dtype = dtype and _computed_in(dtype, kernels)
     if dtype is None:
@@ -203,6 +243,7 @@ def compare(node: Node) -> Emit | HostCall | DynamicResult:
     x, y = operands(node, 2)
     same_dtype(node, (x, y))
     require_shape(node, x, y)
+    require_kind(node, x, EVERY)
     direction = int(node.options.comparison_direction)
     node.require(
         0 <= direction < len(COMPARISONS), f"comparison_direction must be 0 to 5, got {direction}"
@@ -270,6 +311,7 @@ def clamp(node: Node) -> Emit | HostCall | DynamicResult:
     """The second input, not below the first and not above the third; both may be scalars."""
     low, x, high = operands(node, 3)
     same_dtype(node, (low, x, high))
+    require_kind(node, x, EVERY)
     for limit in (low, high):
         if limit.ndim:
             require_shape(node, x, limit)

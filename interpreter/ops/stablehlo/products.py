@@ -24,7 +24,7 @@ from ...plan.node import DynamicResult, HostCall
 from ...plan.substitution import small_floats
 from ...registry import op
 from ..window import enlarged
-from .elementwise import numbers, operands
+from .elementwise import EVERY, numbers, operands, require_kind
 
 if TYPE_CHECKING:
     from ....engine.plan.program import Program
@@ -47,6 +47,7 @@ def dot_general(node: Node) -> Callable[[Program], None] | HostCall | DynamicRes
     The result has the batching dimensions, then the others of the left operand, then of the right.
     """
     pair = operands(node, 2)
+    require_kind(node, pair[0], EVERY)
     dtype = node.outputs[0].dtype or pair[0].dtype
     axes: list[tuple[list[int], list[int], list[int]]] = []
     for side, x in zip(("lhs", "rhs"), pair, strict=True):
@@ -142,6 +143,7 @@ def convolution(node: Node) -> Callable[[Program], None] | HostCall | DynamicRes
     products of matrices.
     """
     x, filters = operands(node, 2)
+    require_kind(node, x, EVERY)
     options = node.options
     rank = x.ndim - 2
     node.require(

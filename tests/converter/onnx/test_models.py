@@ -242,10 +242,23 @@ def test_bad_attributes(name):
         converted(model_of([one], {"x": FEATURES}))
 
 
-def test_float64_is_refused_with_a_way_out():
-    one = node("Scaler", domain="ai.onnx.ml", offset=[0.5], scale=[2.0])
-    with pytest.raises(ConverterError, match="float64 is not supported; export the model for"):
-        converted(model_of([one], {"x": FEATURES.astype(np.float64)}))
+DOUBLE = {
+    "Scaler": [node("Scaler", domain="ai.onnx.ml", offset=[0.5], scale=[2.0])],
+    "Mul": [
+        node("Cast", "x", "d", to=onnx.TensorProto.FLOAT),
+        node("Mul", "x x", "e"),
+        node("Softmax", "e", "s"),
+        node("CastLike", "s d"),
+    ],
+    "doubles leave": [node("Sin", "x", "e"), node("ReduceMean", "e", keepdims=1)],
+}
+
+
+@pytest.mark.parametrize("name", DOUBLE)
+def test_float64_is_computed_in_float32(name, litert):
+    feeds = {"x": FEATURES.astype(np.float64)}
+    with pytest.warns(UserWarning, match="compute in float64 in the source and in float32 in"):
+        checked(model_of(DOUBLE[name], feeds), feeds, litert)
 
 
 @pytest.mark.parametrize("layout", ["channels_last", {"x": "channels_last", "y": "channels_last"}])

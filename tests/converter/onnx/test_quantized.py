@@ -196,6 +196,26 @@ FUSED = {
 }
 
 
+@pytest.mark.parametrize("shape, groups", [((256, 1, 3, 3), 256), ((64, 32, 3, 3), 2)])
+def test_one_scale_for_channels_of_groups(shape, groups, litert):
+    """LiteRT reads one for each channel, whether they are there or not."""
+    rng = np.random.default_rng(5)
+    weights, x = rng.integers(-127, 128, shape), rng.normal(size=(1, shape[1] * groups, 6, 6))
+
+    def change(nodes):
+        layer = helper.make_node("ConvInteger", ["q", "w", "z", "wz"], ["i"], group=groups)
+        return [nodes[0], layer, *nodes[2:]]
+
+    model = dynamic_model(change, weights=weights.astype(np.int8))
+    model.graph.input[0].CopyFrom(
+        helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, x.shape)
+    )
+    content = TFLiteConverter.from_onnx_model(model).convert()
+    (want,) = onnx.reference.ReferenceEvaluator(model).run(None, {"x": x.astype(np.float32)})
+    ((theirs,),) = litert.run(content, [[x.astype(np.float32)]], FAST)
+    assert decibels(want, theirs) > 35
+
+
 @pytest.mark.parametrize("scale", [SCALE, np.linspace(0.01, 0.03, 30, dtype=np.float32)])
 @pytest.mark.parametrize("name", FUSED)
 def test_dynamic_products(name, scale):
@@ -314,3 +334,50 @@ def test_quantized_beside_a_loop_that_is_not(litert):
     theirs = litert.run(content, [{"x": x}], FAST, "serving_default")
     for results in (Interpreter(model_content=content).get_signature_runner()(x=x), theirs[0]):
         np.testing.assert_allclose(results["y"], want, 0, 1.01 * arrays["s"])
+
+
+BEFORE_CLAMP = {
+    "Conv": helper.make_node("Conv", ["xf", "wf"], ["conv"], pads=[1, 1, 1, 1]),
+    "Tanh": helper.make_node("Tanh", ["xf"], ["conv"]),
+}
+
+
+@pytest.mark.parametrize("kind", BEFORE_CLAMP)
+@pytest.mark.parametrize("limit", [0.04, 6 / 255])
+def test_a_clamp_that_only_the_scale_states(kind, limit, litert):
+    """A Relu or Clip that went into the zero point, beside a wider tensor."""
+    rng = np.random.default_rng(8)
+    scales = {"x": 0.02, "w": 0.01, "c": limit, "y": 0.05}
+    zeros = {"x": 0, "w": 0, "c": -128, "y": 0}
+    constants = {f"{name}_scale": np.float32(scale) for name, scale in scales.items()}
+    constants |= {f"{name}_zero": np.int8(zero) for name, zero in zeros.items()}
+    constants["w"] = rng.integers(-127, 128, (4, 3, 3, 3)).astype(np.int8)
+
+    def pair(name, source, result):
+        inputs = [f"{name}_scale", f"{name}_zero"]
+        quantized = helper.make_node("QuantizeLinear", [source, *inputs], [f"{source}:q"])
+        return quantized, helper.make_node("DequantizeLinear", [f"{source}:q", *inputs], [result])
+
+    nodes = [
+        *pair("x", "x", "xf"),
+        helper.make_node("DequantizeLinear", ["w", "w_scale", "w_zero"], ["wf"]),
+        BEFORE_CLAMP[kind],
+        *pair("c", "conv", "clamped"),
+        helper.make_node("Neg", ["xf"], ["minus"]),
+        helper.make_node("Concat", ["clamped", "minus"], ["joined"], axis=1),
+        *pair("y", "joined", "y"),
+    ]
+    ends = [
+        helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+        for name, shape in (("x", (1, 3, 6, 6)), ("y", None))
+    ]
+    tensors = [numpy_helper.from_array(np.asarray(a), name) for name, a in constants.items()]
+    graph = helper.make_graph(nodes, "main", ends[:1], ends[1:], tensors)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=8)
+    content = TFLiteConverter.from_onnx_model(model).convert()
+    x = rng.uniform(-2, 2, (1, 3, 6, 6)).astype(np.float32)
+    (want,) = onnx.reference.ReferenceEvaluator(model).run(None, {"x": x})
+    ours = Interpreter(model_content=content).get_signature_runner()(x=x)["y"]
+    ((theirs,),) = litert.run(content, [[x]], FAST)
+    for result in (ours, theirs):
+        assert np.abs(result - want).max() < 0.1  # two steps

@@ -3,8 +3,10 @@ from rewriting import Rewrite, check
 
 from flatlite.converter.passes.exponentials import (
     drop_nan_guard,
+    fuse_elu,
     fuse_log_softmax,
     fuse_logistic,
+    fuse_negative_exponential,
     fuse_selected_branches,
     fuse_softmax,
     fuse_softplus,
@@ -56,6 +58,20 @@ SELECTED = """graph main(x: float32[n,4]) {{
 EXPONENTIAL = """n = SELECT_V2(c, float32[]{0.0}, x)
              e = EXP(n)
              m = SUB(e, float32[]{1.0})"""
+NEGATIVE = """graph main(x: float32[n,4]) {{
+             a = MINIMUM(x, float32[]{{0.0}})
+             s = MUL(a, float32[]{{{factor}}})
+             e = EXP(s)
+             y = SUB(e, float32[]{{1.0}})
+             return y
+           }}"""
+HALVES = """graph main(x: float32[n,4], z: float32[n,4]) {{
+             r = RELU({positive})
+             a = MINIMUM(x, float32[]{{0.0}})
+             e = ELU(a)
+             y = ADD({order})
+             return y
+           }}"""
 VARIANCE = """graph main(x: float32[n,4]) {{
              m = MEAN(x, int32[1]{{1}}; keep_dims={keep})
              p = MUL(x, x)
@@ -170,6 +186,30 @@ ROWS = [
         "selected/holds_off_on_the_other_half",
         fuse_selected_branches,
         SELECTED.format(compare="LESS", negative=EXPONENTIAL),
+    ),
+    Rewrite(
+        "negative_exponential/of_a_multiple",
+        fuse_negative_exponential,
+        NEGATIVE.format(factor=0.5),
+        returns(
+            "a = MINIMUM(x, float32[]{0.0})\ns = MUL(a, float32[]{0.5})\ny = ELU(s)",
+        ),
+    ),
+    Rewrite(
+        "negative_exponential/holds_off_on_a_negative_factor",
+        fuse_negative_exponential,
+        NEGATIVE.format(factor=-0.5),
+    ),
+    Rewrite(
+        "elu/sum_of_its_halves",
+        fuse_elu,
+        HALVES.format(positive="x", order="e, r"),
+        "graph main(x: float32[n,4], z: float32[n,4]) {\ny = ELU(x)\nreturn y\n}",
+    ),
+    Rewrite(
+        "elu/holds_off_on_halves_of_others",
+        fuse_elu,
+        HALVES.format(positive="z", order="r, e"),
     ),
     Rewrite(
         "variance/dropped_dimensions_and_relu",

@@ -4,6 +4,7 @@ from rewriting import Rewrite, check, graph_of
 from flatlite.converter.passes.fold import fold_constants, merge_duplicates, remove_dead_code
 from flatlite.converter.passes.identities import (
     divide_by_multiplying,
+    merge_casts,
     merge_constants,
     multiply_by_zero,
     order_operands,
@@ -12,6 +13,35 @@ from flatlite.converter.passes.identities import (
     take_negation,
 )
 
+CASTS = [
+    Rewrite(
+        "casts/of_what_the_first_holds",
+        merge_casts,
+        """graph main(x: float32[n,4], i: int32[n]) {
+             y: float64[n,4] = CAST(x)
+             z: int32[n,4] = CAST(y)
+             j: int64[n] = CAST(i)
+             k: float32[n] = CAST(j)
+             return z, k
+           }""",
+        """graph main(x: float32[n,4], i: int32[n]) {
+             z: int32[n,4] = CAST(x)
+             k: float32[n] = CAST(i)
+             return z, k
+           }""",
+    ),
+    Rewrite(
+        "casts/holds_off_where_the_first_loses",
+        merge_casts,
+        """graph main(x: float32[n,4], i: int32[n]) {
+             y: int32[n,4] = CAST(x)
+             z: float32[n,4] = CAST(y)
+             j: float32[n] = CAST(i)
+             k: int64[n] = CAST(j)
+             return z, k
+           }""",
+    ),
+]
 FOLD = [
     Rewrite(
         "fold/shape_of_known",
@@ -39,6 +69,29 @@ FOLD = [
              return y
            }""",
         rtol=3.0,
+    ),
+    Rewrite(
+        "fold/sum_of_nothing",
+        fold_constants,
+        """graph main(x: float32[8,4]) {
+             r = SLICE(x, int32[2]{1, 0}, int32[2]{0, 4})
+             s = SUM(r, int32[1]{0})
+             y = MUL(x, s)
+             return y
+           }""",
+        """graph main(x: float32[8,4]) {
+             y = MUL(x, float32[4]{0.0})
+             return y
+           }""",
+    ),
+    Rewrite(
+        "fold/holds_off_where_nothing_gives_nothing",
+        fold_constants,
+        """graph main(x: float32[8,4]) {
+             r = SLICE(x, int32[2]{1, 0}, int32[2]{0, 4})
+             s = SUM(r, int32[1]{1})
+             return s, x
+           }""",
     ),
     Rewrite(
         "fold/holds_off_on_an_output_without_elements",
@@ -413,7 +466,7 @@ IDENTITIES = [
 ]
 
 
-@pytest.mark.parametrize("row", [*FOLD, *IDENTITIES], ids=str)
+@pytest.mark.parametrize("row", [*CASTS, *FOLD, *IDENTITIES], ids=str)
 def test_rewrite(row):
     check(row)
 

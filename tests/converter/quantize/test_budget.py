@@ -169,6 +169,9 @@ def test_refusals():
     converter.accuracy_budget = AccuracyBudget(str, 1.0)
     with pytest.raises(ValueError, match="the metric of accuracy_budget must give a number, got s"):
         converter.convert()
+    converter.accuracy_budget = AccuracyBudget(lambda content: 1 / (len(content) * 0), 1.0)
+    with pytest.raises(ValueError, match="metric of accuracy_budget raised ZeroDivisionError: div"):
+        converter.convert()
     converter.accuracy_budget = 0.01
     with pytest.raises(ValueError, match=r"accuracy_budget must be an AccuracyBudget.*, got 0.01"):
         converter.convert()

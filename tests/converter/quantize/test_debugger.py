@@ -236,6 +236,22 @@ def test_denied_operators_stay_float():
         debugger.options = QuantizationDebugOptions(denylisted_ops=every)
 
 
+def test_layers_are_denied_by_the_names_that_the_debugger_gives():
+    """Those of the quantized file, where an operator's result may have a number: mean1."""
+    debugger = QuantizationDebugger(
+        converter=converter_of("Relu6", optimizations=[Optimize.DEFAULT])
+    )
+    names = {row["tensor_name"]: row["op_name"] for row in dumped(debugger)}
+    (mean,) = (name for name, kind in names.items() if kind == "MEAN")
+    interpreter = Interpreter(model_content=debugger.get_nondebug_quantized_model())
+    assert set(names) <= {detail["name"] for detail in interpreter.get_tensor_details()}
+    again = QuantizationDebugger(
+        converter=converter_of("Relu6", optimizations=[Optimize.DEFAULT]),
+        debug_options=QuantizationDebugOptions(denylisted_nodes=[mean]),
+    )
+    assert [name for name in names if name != mean] == [row["tensor_name"] for row in dumped(again)]
+
+
 def test_refusals():
     for settings, words in (
         ({"optimizations": []}, "converter object must set optimizations to lite.Optimize.DEF"),

@@ -11,7 +11,7 @@ import pytest
 from running import kinds
 
 import flatlite.compat.v1 as tf
-from flatlite.lite import TFLiteConverter
+from flatlite.lite import Interpreter, TFLiteConverter
 
 STEPS, SIZE = 8, 16
 CAUSAL = np.tril(np.ones((1, STEPS, STEPS), bool))
@@ -142,6 +142,19 @@ def test_the_maximum_of_masked_numbers(scheme, litert):
     expected = [np.where(mask, row[0], -np.inf).max(1) for row in rows]
     step = 2 * max(np.abs(row[0]).max() for row in rows) / (255 if scheme == "int8" else 32767)
     np.testing.assert_allclose([theirs[0] for theirs in answered], expected, atol=step)
+
+
+def test_a_maximum_without_a_mask():
+    """What lies below every maximum has its steps, as in TensorFlow's file."""
+    rows = [[np.random.default_rng(i).uniform(-1, 1, (1, 64)).astype("f4")] for i in range(6)]
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [1, 64], name="x")
+        converter = TFLiteConverter.from_session(session, [x], [tf.reduce_max(x, 1)])
+    converter.representative_dataset = lambda: iter(rows)
+    converter.quantization_recipe = {"scheme": "int8"}
+    converter.inference_input_type = np.int8
+    scale, _ = Interpreter(model_content=converter.convert()).get_input_details()[0]["quantization"]
+    np.testing.assert_allclose(scale, (np.max(rows) - np.min(rows)) / 255, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["MaxPool", "Softmax"])

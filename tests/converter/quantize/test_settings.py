@@ -81,6 +81,27 @@ def test_types_of_inputs_and_outputs(dtype):
     assert dtypes(content) == ["float32", np.dtype(dtype).name]
 
 
+def test_types_of_ends_beside_a_recipe():
+    settings = {"inference_input_type": np.uint8, "inference_output_type": np.int8}
+    content = converter_of("Tanh", quantization_recipe={"scheme": "int8"}, **settings).convert()
+    assert dtypes(content) == ["uint8", "int8"]
+    recipe = {"scheme": "int8", "input_type": "int8"}
+    with pytest.raises(ValueError, match="inference_input_type must be int8, as quantization_rec"):
+        converter_of("Tanh", quantization_recipe=recipe, **settings).convert()
+    with pytest.raises(ValueError, match="must be tf"):
+        converter_of("Tanh", quantization_recipe={"scheme": "dynamic"}, **settings).convert()
+
+
+@pytest.mark.parametrize("name", ["supported_types", "supported_ops"])
+def test_a_recipe_holds(name):
+    converter = converter_of("Tanh", quantization_recipe={"scheme": "int8"})
+    int16 = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
+    setattr(converter.target_spec, name, {"supported_types": [np.float16]}.get(name, [int16]))
+    with pytest.warns(UserWarning, match=f"{name} has no effect beside quantization_recipe"):
+        content = converter.convert()
+    assert kinds(content)[0] == "QUANTIZE"
+
+
 def test_int8_operators_and_float16_weights_contradict_each_other():
     converter = converter_of("Tanh")
     converter.target_spec.supported_ops = {flatlite.lite.OpsSet.TFLITE_BUILTINS_INT8}

@@ -88,6 +88,16 @@ def test_an_activation_that_never_fires(scheme, kind, litert):
         np.testing.assert_array_equal(litert.run(content, samples, resolver), 0)
 
 
+def test_uint8_weights_of_both_signs(litert):
+    """Steps that are larger than those of int8, where one sign reaches further than the other."""
+    samples = [[-np.abs(x), x] for x in RANDOM]
+    product = "z = FULLY_CONNECTED(x, float32[2,4]{0.62, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, -0.06}"
+    body = f"{product}, float32[2]{{-9, -9}}; fused_activation_function=RELU)"
+    content = quantized(body, samples, "uint8")
+    for resolver in ("BUILTIN_REF", "BUILTIN"):
+        np.testing.assert_array_equal(litert.run(content, samples, resolver), 0)
+
+
 def test_others_go_on_with_what_they_are(litert):
     """z = 0 + x: the branch that is 0 costs x nothing."""
     samples = [[100 * x, -100 * x] for x in RANDOM]

@@ -17,6 +17,7 @@ import expressions_gradients
 import expressions_image
 import expressions_kinds
 import expressions_linalg
+import expressions_names
 import expressions_narrow
 import expressions_nn
 import expressions_operators
@@ -223,6 +224,7 @@ TABLES = {
     "image": expressions_image,
     "kinds": expressions_kinds,
     "linalg": expressions_linalg,
+    "names": expressions_names,
     "narrow": expressions_narrow,
     "nn": expressions_nn,
     "operators": expressions_operators,

@@ -88,6 +88,13 @@ ELSEWHERE |= {
     *("RaggedGather", "RaggedRange", "RaggedTensorToSparse", "SerializeTensor", "SparseBincount"),
 }
 """Those of row_programs.py."""
+ELSEWHERE |= {
+    *("DecodeWav", "EncodeWav", "ExtractVolumePatches"),
+    *("RaggedFillEmptyRows", "RaggedFillEmptyRowsGrad"),
+}
+"""Those of expressions_names.py."""
+ELSEWHERE |= {"DecodeProtoV2", "EncodeProto"}
+"""Those of message_calls.py."""
 ELSEWHERE |= {"Fact", "NthElement"}
 """Those of tests/training/sessions/kept_programs.py."""
 ELSEWHERE |= {

@@ -1,6 +1,6 @@
-"""Writes what TensorFlow gives for user_programs.py and kept_programs.py. Needs tf_keras, too.
+"""Writes what TensorFlow gives for the programs beside it. Needs tf_keras, too.
 
-TF_USE_LEGACY_KERAS=1 python tests/training/sessions/make_user_programs.py               both
+TF_USE_LEGACY_KERAS=1 python tests/training/sessions/make_user_programs.py               all
 TF_USE_LEGACY_KERAS=1 python tests/training/sessions/make_user_programs.py kept_programs
 """
 
@@ -30,4 +30,4 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["user_programs", "kept_programs"])
+    main(sys.argv[1:] or ["user_programs", "kept_programs", "model_programs", "pipeline_programs"])

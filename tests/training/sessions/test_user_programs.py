@@ -8,10 +8,15 @@ import pytest
 
 import flatlite.compat.v1 as tf
 
-from . import kept_programs, user_programs
+from . import kept_programs, model_programs, pipeline_programs, user_programs
 from .user_programs import results_of
 
-MODULES = {"user_programs": user_programs, "kept_programs": kept_programs}
+MODULES = {
+    "user_programs": user_programs,
+    "kept_programs": kept_programs,
+    "model_programs": model_programs,
+    "pipeline_programs": pipeline_programs,
+}
 PROGRAMS = [function for module in MODULES.values() for function in module.PROGRAMS]
 RECORDED = {
     program: results
@@ -20,15 +25,40 @@ RECORDED = {
 }
 
 
+SLOW = ("attention_by_hand", "stacked_bidirectional")
+"""Those whose loops take seconds to be compiled, as those of others do."""
+
+
+def _listed(function):
+    marks = [pytest.mark.slow] if function.__name__ in SLOW else []
+    return pytest.param(function, id=function.__name__, marks=marks)
+
+
 @pytest.mark.filterwarnings("ignore")  # of what is deprecated: the programs use it
-@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [*map(_listed, PROGRAMS)])
 def test_results(function, tmp_path, monkeypatch):
     """Losses of each step, results, names."""
     monkeypatch.chdir(tmp_path)
     results, recorded = results_of(tf, function), RECORDED[function.__name__]
     assert results.keys() == recorded.keys()
     for key, expected in recorded.items():
-        if np.asarray(expected).dtype.kind in "fi":
-            np.testing.assert_allclose(results[key], expected, rtol=1e-4, atol=1e-5, err_msg=key)
-        else:
-            assert results[key] == expected, key
+        _compare(results[key], expected, key)
+
+
+def _compare(actual, expected, where):
+    """Numbers are close, all else is equal."""
+    if isinstance(expected, list) and not _is_numeric(expected):
+        assert len(actual) == len(expected), where
+        for i, (item, other) in enumerate(zip(actual, expected, strict=True)):
+            _compare(item, other, f"{where}[{i}]")
+    elif _is_numeric(expected):
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5, err_msg=where)
+    else:
+        assert actual == expected, where
+
+
+def _is_numeric(value):
+    try:
+        return np.asarray(value).dtype.kind in "fi"
+    except ValueError:  # lists of unequal lengths
+        return False

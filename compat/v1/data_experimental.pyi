@@ -1,0 +1,42 @@
+# What editors and type checkers see of this module; tests/write_stubs.py writes it.
+"""The names of `tf.data.experimental`."""
+
+from ...graph.core.composite.type_specs import SparseTensorSpec as SparseTensorStructure
+from ...graph.core.composite.type_specs import TensorSpec as TensorStructure
+from ...training.data.base import AUTOTUNE as AUTOTUNE
+from ...training.data.base import INFINITE_CARDINALITY as INFINITE_CARDINALITY
+from ...training.data.base import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
+from ...training.data.experimental import Counter as Counter
+from ...training.data.experimental import RandomDataset as RandomDataset
+from ...training.data.experimental import Reducer as Reducer
+from ...training.data.experimental import assert_cardinality as assert_cardinality
+from ...training.data.experimental import bucket_by_sequence_length as bucket_by_sequence_length
+from ...training.data.experimental import cardinality as cardinality
+from ...training.data.experimental import choose_from_datasets as choose_from_datasets
+from ...training.data.experimental import dense_to_sparse_batch as dense_to_sparse_batch
+from ...training.data.experimental import enumerate_dataset as enumerate_dataset
+from ...training.data.experimental import from_variant as from_variant
+from ...training.data.experimental import get_single_element as get_single_element
+from ...training.data.experimental import get_structure as get_structure
+from ...training.data.experimental import group_by_reducer as group_by_reducer
+from ...training.data.experimental import group_by_window as group_by_window
+from ...training.data.experimental import ignore_errors as ignore_errors
+from ...training.data.experimental import map_and_batch as map_and_batch
+from ...training.data.experimental import map_and_batch_with_legacy_function as map_and_batch_with_legacy_function
+from ...training.data.experimental import parallel_interleave as parallel_interleave
+from ...training.data.experimental import parse_example_dataset as parse_example_dataset
+from ...training.data.experimental import sample_from_datasets as sample_from_datasets
+from ...training.data.experimental import scan as scan
+from ...training.data.experimental import shuffle_and_repeat as shuffle_and_repeat
+from ...training.data.experimental import take_while as take_while
+from ...training.data.experimental import to_variant as to_variant
+from ...training.data.experimental import unbatch as unbatch
+from ...training.data.experimental import unique as unique
+from ...training.data.iterators import Optional as Optional
+from ...training.data.iterators import get_next_as_optional as get_next_as_optional
+from ...training.data.options import AutotuneOptions as AutotuneOptions
+from ...training.data.options import DistributeOptions as DistributeOptions
+from ...training.data.options import OptimizationOptions as OptimizationOptions
+from ...training.data.options import ThreadingOptions as ThreadingOptions
+from ...training.data.structures import DatasetSpec as DatasetStructure
+from ...training.tf_record import TFRecordWriter as TFRecordWriter

@@ -1,0 +1,121 @@
+"""Programs of TF1 at corners where answers were wrong once: seeds of cells, shapes of unknown rank.
+
+What TensorFlow makes of them is recorded in corner_programs.json. Each gives what JSON can hold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .exchange_programs import plain
+
+
+def _wrapped(tf, **arguments):
+    """Outputs and last state of a cell with dropout, by the graph's seed and its own."""
+    tf.set_random_seed(7)
+    cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(3), **arguments)
+    x = tf.constant(np.linspace(-1, 1, 24).reshape(2, 4, 3), tf.float32)
+    with tf.variable_scope("rnn", initializer=tf.constant_initializer(0.3)):
+        outputs, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32, parallel_iterations=1)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        values = [plain(np.round(session.run([outputs, state])[i], 5)) for i in (0, 1)]
+    return values
+
+
+def dropout_wrapper(tf):
+    """Each of its dropouts has a seed of its own, made of its seed and a name."""
+    return {
+        "output": _wrapped(tf, output_keep_prob=0.5, seed=3),
+        "all": _unrolled(
+            tf, input_keep_prob=0.7, output_keep_prob=0.6, state_keep_prob=0.8, seed=5
+        ),
+        "variational": _unrolled(
+            tf, input_keep_prob=0.7, output_keep_prob=0.6, state_keep_prob=0.8, seed=9,
+            variational_recurrent=True, input_size=3, dtype=tf.float32,
+        ),
+    }  # fmt: skip
+
+
+def _unrolled(tf, **arguments):
+    """Two steps of a cell, one after the other."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(7)
+        cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.LSTMCell(4), **arguments)
+        state, values = cell.zero_state(2, tf.float32), []
+        with tf.variable_scope("rnn", initializer=tf.constant_initializer(0.2)):
+            for i in range(2):
+                out, state = cell(tf.constant([[1.0, 2.0, 3.0], [i, 1.0, -1.0]]), state)
+                values += [out, *state]
+        session.run(tf.global_variables_initializer())
+        return plain([np.round(value, 5) for value in session.run(values)])
+
+
+def slices_of_unknown_rank(tf):
+    """What is known of the shape of a part, where not even the rank of the whole is."""
+    x = tf.placeholder(tf.float32)
+    y = tf.placeholder(tf.float32, [None, 3])
+    begin, size = tf.placeholder(tf.int32, [2]), tf.placeholder(tf.int32, [None])
+    results = {
+        "constant": tf.slice(x, [0, 1], [2, 2]),
+        "to the end": tf.slice(x, [0, 1], [-1, 2]),
+        "begin unknown": tf.slice(x, begin, [2, -1]),
+        "size unknown": tf.slice(x, [0, 1], size),
+        "both unknown": tf.slice(x, begin, size),
+        "of some": tf.slice(y, [1, 1], [-1, -1]),
+        "of some by begin": tf.slice(y, begin, [-1, 2]),
+        "from a shape": tf.slice(x, [0, 0], tf.stack([tf.shape(y)[0], 2])),
+        "strided": x[1:, ..., 2],
+        "strided of new axes": x[tf.newaxis, 1, 2:],
+    }
+    feed = {x: np.arange(12.0).reshape(4, 3), y: np.ones((3, 3)), begin: [1, 0], size: [2, 1]}
+    with tf.Session() as session:
+        numbers = session.run(results, feed)
+    return {
+        "shapes": {name: str(tensor.shape) for name, tensor in results.items()},
+        "values": {name: plain(value) for name, value in numbers.items()},
+    }
+
+
+def sparse_reshapes(tf):
+    """Shapes and parts of sparse tensors in new shapes, some known before the run."""
+    indices = [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 2, 3]]
+    fixed = tf.SparseTensor(indices, [1.0, 2.0, 3.0, 4.0, 5.0], [2, 3, 6])
+    fed = tf.sparse_placeholder(tf.float32)
+    ranked = tf.sparse_placeholder(tf.float32, shape=[None, 3, 6])
+    wanted = tf.placeholder(tf.int64, [None])
+    reshaped = {
+        "fixed": tf.sparse_reshape(fixed, [9, 4]),
+        "inferred": tf.sparse_reshape(fixed, [-1, 9]),
+        "twice": tf.sparse_reshape(tf.sparse_reshape(fixed, [6, 6]), [3, -1]),
+        "fed": tf.sparse_reshape(fed, [4, -1]),
+        "fed shape": tf.sparse_reshape(fixed, wanted),
+        "ranked": tf.sparse_reshape(ranked, [-1, 18]),
+        "flat": tf.sparse_reshape(ranked, [-1]),
+    }
+    value = tf.SparseTensorValue(indices, np.arange(5.0), [2, 3, 6])
+    with tf.Session() as session:
+        parts = session.run(reshaped, {fed: value, ranked: value, wanted: [12, 3]})
+    refused = {
+        name: _refusal(tf, fixed, shape)
+        for name, shape in (("size", [7, 7]), ("free", [-1, -1]), ("divisor", [-1, 7]))
+    }
+    known = ("fixed", "inferred", "twice")
+    return {
+        "shapes": {name: str(reshaped[name].shape) for name in known},
+        "ranks": {name: tensor.shape.rank for name, tensor in reshaped.items()},
+        "parts": {name: plain([*value]) for name, value in parts.items()},
+        "refused": refused,
+    }
+
+
+def _refusal(tf, tensor, shape):
+    try:
+        with tf.Session() as session:
+            session.run(tf.sparse_reshape(tensor, shape))
+    except (ValueError, tf.errors.InvalidArgumentError) as error:
+        return type(error).__name__
+    return None
+
+
+PROGRAMS = (dropout_wrapper, slices_of_unknown_rank, sparse_reshapes)

@@ -1,0 +1,39 @@
+"""`tf.data` against TensorFlow's own answers (make_datasets.py)."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import flatlite.compat.v1 as tf
+
+from . import dataset_programs as programs
+from . import iterator_programs as iterators
+
+RECORDED = json.loads(Path(__file__).with_name("datasets.json").read_text())
+ITERATORS = json.loads(Path(__file__).with_name("iterators.json").read_text())
+TEXTS = [text for group in programs.GROUPS for text in programs.expressions(group)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("files"))
+    programs.write_files(path, tf)
+    return path
+
+
+def test_every_expression_is_recorded():
+    assert sorted(RECORDED) == sorted(TEXTS)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_dataset(folder, text):
+    actual = json.loads(json.dumps(programs.outcome(tf, text, folder)))
+    assert actual == RECORDED[text]
+
+
+@pytest.mark.parametrize("program", iterators.PROGRAMS, ids=lambda program: program.__name__)
+def test_iterators(program):
+    with tf.Graph().as_default():
+        actual = json.loads(json.dumps(program(tf)))
+    assert actual == ITERATORS[program.__name__]

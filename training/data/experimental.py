@@ -1,0 +1,250 @@
+"""`tf.data.experimental`: transformations for `Dataset.apply`, and functions of datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from ...graph.core.composite.type_specs import TensorSpec
+from ...graph.core.create import convert_to_tensor
+from ...graph.functions.io.parsing import parse_example
+from . import structures
+from .base import int64, made, seeds
+from .dataset import Dataset, Transformation
+from .functions import ElementFunction, UserFunction
+from .structures import Structure
+
+if TYPE_CHECKING:
+    from ...graph.core.graph import Tensor
+    from ...graph.core.typing import DTypeLike, TensorLike
+
+_KEY = TensorSpec([], np.int64)
+
+
+def Counter(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = np.int64) -> Dataset:
+    """Numbers from `start` on at the distance `step`, without end."""
+    return Dataset.counter(start, step, dtype)
+
+
+def RandomDataset(seed: int | None = None) -> Dataset:
+    """Random integers of 32 bits without end."""
+    return Dataset.random(seed)
+
+
+class Reducer:
+    """How elements with the same key become one, for `group_by_reducer`.
+
+    Args:
+        init_func: `key -> state`.
+        reduce_func: `(state, element) -> state`.
+        finalize_func: `state -> result`.
+    """
+
+    def __init__(
+        self, init_func: UserFunction, reduce_func: UserFunction, finalize_func: UserFunction
+    ):
+        self.init_func, self.reduce_func = init_func, reduce_func
+        self.finalize_func = finalize_func
+
+
+def group_by_reducer(key_func: UserFunction, reducer: Reducer) -> Transformation:
+    """What a Reducer makes of all elements with the same key, in the order of keys."""
+
+    def apply(dataset: Dataset) -> Dataset:
+        name = "tf.data.experimental.group_by_reducer()"
+        key = dataset.function(key_func, name)
+        init = ElementFunction(reducer.init_func, [_KEY], name, made)
+        state = init.output_spec
+        reduce = ElementFunction(reducer.reduce_func, [state, dataset.element_spec], name, made)
+        finalize = ElementFunction(reducer.finalize_func, [state], name, made, unpacks=False)
+        functions = {"key": key, "init": init, "reduce": reduce, "finalize": finalize}
+        references = {f"{word}_func": f.reference for word, f in functions.items()}
+        captured = [f.captured for f in functions.values()]
+        spec = finalize.output_spec
+        return dataset.with_inputs("GroupByReducerDataset", captured, spec, None, **references)
+
+    return apply
+
+
+def group_by_window(
+    key_func: UserFunction,
+    reduce_func: Callable[..., object],
+    window_size: int | None = None,
+    window_size_func: UserFunction | None = None,
+) -> Transformation:
+    """`Dataset.group_by_window` as a transformation."""
+    return lambda dataset: dataset.group_by_window(
+        key_func, reduce_func, window_size, window_size_func
+    )
+
+
+def bucket_by_sequence_length(
+    element_length_func: UserFunction,
+    bucket_boundaries: Sequence[int],
+    bucket_batch_sizes: Sequence[int],
+    padded_shapes: Structure = None,
+    padding_values: Structure = None,
+    pad_to_bucket_boundary: bool = False,
+    no_padding: bool = False,
+    drop_remainder: bool = False,
+) -> Transformation:
+    """`Dataset.bucket_by_sequence_length` as a transformation."""
+    return lambda dataset: dataset.bucket_by_sequence_length(
+        element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values,
+        pad_to_bucket_boundary, no_padding, drop_remainder,
+    )  # fmt: skip
+
+
+def map_and_batch(
+    map_func: UserFunction,
+    batch_size: TensorLike,
+    num_parallel_batches: int | None = None,
+    drop_remainder: bool = False,
+    num_parallel_calls: int | None = None,
+) -> Transformation:
+    """Batches of what a function gives; `Dataset.map`, then `Dataset.batch`.
+
+    Raises ValueError where both numbers of parallel work are given.
+    """
+    if num_parallel_batches is not None and num_parallel_calls is not None:
+        raise ValueError(
+            "`map_and_batch` allows only one of `num_parallel_batches` and `num_parallel_calls` to "
+            "be set, but `num_parallel_batches` was set to "
+            f"{num_parallel_batches} and `num_parallel_calls` as set to {num_parallel_calls}."
+        )
+
+    def apply(dataset: Dataset) -> Dataset:
+        function = dataset.function(map_func, "tf.data.experimental.map_and_batch()")
+        size = int(cast("int", batch_size)) if drop_remainder else None
+        spec = structures.batched(function.output_spec, size)
+        numbers = [int64(batch_size), int64(num_parallel_calls or 1)]
+        inputs = [function.captured, *numbers, convert_to_tensor(drop_remainder, np.bool_)]
+        attrs = {"f": function.reference, "preserve_cardinality": True}
+        return dataset.with_inputs("MapAndBatchDataset", inputs, spec, **attrs)
+
+    return apply
+
+
+map_and_batch_with_legacy_function = map_and_batch
+
+
+def parallel_interleave(
+    map_func: UserFunction,
+    cycle_length: TensorLike,
+    block_length: TensorLike = 1,
+    sloppy: bool | None = False,
+    buffer_output_elements: int | None = None,
+    prefetch_input_elements: int | None = None,
+) -> Transformation:
+    """`Dataset.interleave` as a transformation; the order is fixed."""
+    return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
+
+
+def shuffle_and_repeat(
+    buffer_size: TensorLike, count: TensorLike | None = None, seed: int | None = None
+) -> Transformation:
+    """The elements in random order, again and again."""
+
+    def apply(dataset: Dataset) -> Dataset:
+        inputs = [int64(buffer_size), *seeds(seed), int64(-1 if count is None else count)]
+        return dataset.with_inputs("ShuffleAndRepeatDataset", inputs)
+
+    return apply
+
+
+def scan(initial_state: Structure, scan_func: UserFunction) -> Transformation:
+    """`Dataset.scan` as a transformation."""
+    return lambda dataset: dataset.scan(initial_state, scan_func)
+
+
+def take_while(predicate: UserFunction) -> Transformation:
+    """`Dataset.take_while` as a transformation."""
+    return lambda dataset: dataset.take_while(predicate)
+
+
+def unbatch() -> Transformation:
+    """`Dataset.unbatch` as a transformation."""
+    return lambda dataset: dataset.unbatch()
+
+
+def unique() -> Transformation:
+    """`Dataset.unique` as a transformation."""
+    return lambda dataset: dataset.unique()
+
+
+def ignore_errors(log_warning: bool = False) -> Transformation:
+    """`Dataset.ignore_errors` as a transformation."""
+    return lambda dataset: dataset.ignore_errors(log_warning)
+
+
+def enumerate_dataset(start: TensorLike = 0) -> Transformation:
+    """`Dataset.enumerate` as a transformation."""
+    return lambda dataset: dataset.enumerate(start)
+
+
+def dense_to_sparse_batch(batch_size: TensorLike, row_shape: TensorLike) -> Transformation:
+    """`Dataset.sparse_batch` as a transformation."""
+    return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
+
+
+def assert_cardinality(expected_cardinality: TensorLike) -> Transformation:
+    """The same elements; FailedPreconditionError where they are not as many as is said."""
+    return lambda dataset: dataset.with_inputs(
+        "AssertCardinalityDataset", [int64(expected_cardinality)]
+    )
+
+
+def parse_example_dataset(
+    features: dict[str, object], num_parallel_calls: int = 1, deterministic: bool | None = None
+) -> Transformation:
+    """Batches of serialized tf.train.Examples as mappings of tensors.
+
+    Raises ValueError where there are no features.
+    """
+    if not features:
+        raise ValueError("Argument `features` is required, but not specified.")
+    return lambda dataset: dataset.map(lambda serialized: parse_example(serialized, features))
+
+
+def sample_from_datasets(
+    datasets: Sequence[Dataset],
+    weights: TensorLike | None = None,
+    seed: int | None = None,
+    stop_on_empty_dataset: bool = False,
+) -> Dataset:
+    """`Dataset.sample_from_datasets`."""
+    return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
+
+
+def choose_from_datasets(
+    datasets: Sequence[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = False
+) -> Dataset:
+    """`Dataset.choose_from_datasets`."""
+    return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+def cardinality(dataset: Dataset) -> Tensor:
+    """How many elements there are: an int64 scalar."""
+    return dataset.cardinality()
+
+
+def get_single_element(dataset: Dataset) -> Structure:
+    """The only element of a dataset."""
+    return dataset.get_single_element()
+
+
+def get_structure(dataset_or_iterator: Dataset) -> Structure:
+    """What is known of the elements."""
+    return dataset_or_iterator.element_spec
+
+
+def from_variant(variant: Tensor, structure: Structure) -> Dataset:
+    """The dataset that a variant stands for, with elements of a structure of specs."""
+    return made(variant, structure)
+
+
+def to_variant(dataset: Dataset) -> Tensor:
+    """The variant that stands for a dataset."""
+    return dataset.variant_tensor
