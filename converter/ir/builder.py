@@ -146,7 +146,9 @@ class Builder:
         else:
             dtypes = [dtype] * (count_outputs(op) if n_outputs is None else n_outputs)
         declared = [None if dtype is None else np.dtype(dtype) for dtype in dtypes]
-        op.outputs = [Tensor("", d, tuple(s)) for d, s in zip(declared, shapes, strict=False)]
+        op.outputs = [
+            Tensor("", np.dtype(d), tuple(s)) for d, s in zip(dtypes, shapes, strict=False)
+        ]
         try:
             op.outputs = infer(self.graph, op, declared)
         except ConverterError:

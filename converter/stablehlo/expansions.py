@@ -67,15 +67,16 @@ INTEGERS = 200
 
 def known_call(name: str, arguments: Sequence[Tensor], w: Writer) -> str | None:
     """TF's operation that a function of a module computes of integers and a constant."""
-    kind, body = CALLED.get(name.rstrip("_0123456789")), w.module.functions.get(name)
-    if kind is None or body is None or not body.regions or len(arguments) != 2:
+    kind, function = CALLED.get(name.rstrip("_0123456789")), w.module.functions.get(name)
+    body = function.regions[0] if function is not None and function.regions else None
+    if kind is None or body is None or len(arguments) != 2:
         return None
     x, y = arguments
     if x.dtype not in (np.int32, np.int64) or y.op.type != "Const" or x.sizes is None:
         return None
     if not np.all(y.op.get_attr("value")):
         return None  # by 0 it has another result
-    graph = w.traced(body.regions[0])
+    graph = w.traced(body)
     (result,), (first, second) = graph.outputs or [], graph.inputs or []
     expected = graph.add(kind, None, (first, second), {}).outputs[0]
     shape = [UNKNOWN_SIZE if n is None else n for n in x.sizes]
@@ -84,9 +85,10 @@ def known_call(name: str, arguments: Sequence[Tensor], w: Writer) -> str | None:
         return None
     rounds = -(-2 * INTEGERS // count)
     points = np.arange(rounds * count) - INTEGERS
-    for part in points.reshape(rounds, *shape).astype(x.dtype.dtype):
+    for part in points.reshape(rounds, *shape).astype(np.dtype(x.dtype)):
         feed = {first: part, second: np.asarray(y.op.get_attr("value"))}
-        if not np.array_equal(*evaluate(graph, [result, expected], feed)):
+        actual, correct = evaluate(graph, [result, expected], feed)
+        if not np.array_equal(actual, correct):
             return None
     return kind
 

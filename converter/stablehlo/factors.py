@@ -66,7 +66,7 @@ class Matrix:
     def __init__(self, w: Writer, x: Tensor) -> None:
         self.w, self.x = w, x
         self.sizes = x.sizes or ()
-        self.rows, self.columns = (w.constant(np.arange(n), np.int32) for n in self.sizes[-2:])
+        self.rows, self.columns = (w.constant(np.arange(n or 0), np.int32) for n in self.sizes[-2:])
 
     def column(self, i: Tensor) -> Tensor:
         """[..., m]: a column."""

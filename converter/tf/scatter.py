@@ -9,6 +9,7 @@ from ..lowering.moves import (
     as_int32,
     as_type,
     dimension,
+    element,
     inside_of,
     like,
     positions,
@@ -394,3 +395,22 @@ def bound(node, b):
     return as_type(
         b.SUM(as_type(flags, np.int32, b), np.array([2], np.int32)), node.attr("out_type"), b
     )
+
+
+@lower("HistogramFixedWidth")
+def histogram_fixed_width(node, b):
+    """How many values lie in each of some intervals of equal width; those outside in the nearest.
+
+    The index of an interval is floor((x - low) / width).
+    """
+    values, limits = (as_type(x, np.float32, b) for x in node.inputs[:2])
+    count = as_int32(node.inputs[2], b)
+    low, high = (element(limits, i, b) for i in (0, 1))
+    width = b.DIV(b.SUB(high, low), b.CAST(count, dtype=np.float32))
+    flat = b.RESHAPE(values, np.array([-1], np.int32))
+    steps = b.FLOOR(b.DIV(b.SUB(b.MAXIMUM(flat, low), low), width))
+    last = b.SUB(count, np.int32(1))
+    steps = b.MINIMUM(steps, b.CAST(last, dtype=np.float32))  # infinite ones are no integers
+    indices = b.CAST(steps, dtype=np.int32)
+    ones = b.ADD(b.MUL(indices, np.int32(0)), np.int32(1))
+    return as_type(b.UNSORTED_SEGMENT_SUM(ones, indices, count), node.attr("dtype"), b)

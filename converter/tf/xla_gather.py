@@ -304,13 +304,14 @@ def _one_by_one(
     batch = [i for i in range(len(updates.dims)) if i not in numbers.windows]
     rows = transposed(updates, [*batch, *numbers.windows], b)
     rows = b.RESHAPE(rows, int32s([count, *cast("list[int]", sizes)]))
-    last = np.subtract(x.dims, sizes).astype(np.int32)
+    extents_of_windows = cast("list[int]", sizes)
+    last = np.subtract(cast("list[int]", x.dims), extents_of_windows).astype(np.int32)
 
     def step(inner: Builder, row: Tensor, values: Sequence[Tensor]) -> list[Tensor]:
         result, corners, rows = values
         corner = inner.GATHER(corners, row, axis=0)
         moved = inner.MAXIMUM(inner.MINIMUM(corner, last), int32s([0] * rank))
-        window = inner.SLICE(result, moved, int32s(sizes))
+        window = inner.SLICE(result, moved, int32s(extents_of_windows))
         (joined,) = inlined(body, inner, [window, inner.GATHER(rows, row, axis=0)])
         is_inside = inner.REDUCE_ALL(inner.EQUAL(corner, moved), int32s([0]))
         joined = inner.SELECT_V2(is_inside, joined, window)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from ...graph.core import graph as tf
     from ..ir.builder import Builder
-    from ..ir.dims import Extent
 
 MAX_FOLDS = 64
 """Elements along one dimension of a window that a function folds one by one."""
@@ -40,11 +39,11 @@ class Window:
         base: steps between the elements of what they lie in.
     """
 
-    kernel: list[Extent]
+    kernel: list[Any]
     strides: list[int]
     base: list[int]
     dilations: list[int]
-    pads: list[list[Extent]]
+    pads: list[list[Any]]
     padding: Tensor
 
     @property
@@ -54,9 +53,10 @@ class Window:
 
     def permuted(self, order: list[int]) -> Window:
         """As of an input whose dimensions come in another order; of known padding."""
-        rows = (self.kernel, self.strides, self.base, self.dilations, self.pads)
-        parts: list[Any] = [[row[i] for i in order] for row in rows]
-        return Window(*parts, self.padding)
+        rows: tuple[list[Any], ...] = (self.kernel, self.strides, self.base, self.dilations)
+        kernel, strides, base, dilations = ([row[i] for i in order] for row in rows)
+        pads = [self.pads[i] for i in order]
+        return Window(kernel, strides, base, dilations, pads, self.padding)
 
 
 @lower("XlaReduceWindow")
@@ -115,7 +115,7 @@ def _pooled_axes(x: Tensor, window: Window) -> tuple[int, int] | None:
 def _is_same(x: Tensor, window: Window, axes: tuple[int, int]) -> bool:
     """Whether the padding is what TensorFlow calls SAME."""
     for axis in axes:
-        size, step, kernel = (row[axis] for row in (x.dims, window.strides, window.kernel))
+        size, step, kernel = x.dims[axis], window.strides[axis], window.kernel[axis]
         if size is None:
             return step == 1 and all(_centred(window, i) and window.strides[i] == 1 for i in axes)
         total = max((-(-size // step) - 1) * step + kernel - size, 0)
@@ -160,7 +160,7 @@ def _counts(x: Tensor, window: Window) -> np.ndarray:
     """[1, h, w, 1]: of how many elements each window with padding SAME has the mean."""
     lines = []
     for axis in (1, 2):
-        size, step = x.dims[axis], window.strides[axis]
+        size, step = cast("int", x.dims[axis]), window.strides[axis]
         first = np.arange(-(-size // step)) * step - window.pads[axis][0]
         last = np.minimum(first + window.kernel[axis], size)
         lines.append(last - np.maximum(first, 0))

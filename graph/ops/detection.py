@@ -11,6 +11,7 @@ from ..core.registry import op
 from ..core.shapes import Dim, Shape, integers, known, merge_dims, require_size
 
 if TYPE_CHECKING:
+    from ..core.dtype import DType
     from ..core.protocols import OperationView
 
 
@@ -129,7 +130,7 @@ def non_max_suppression_v5(
 
 
 def _bins_shape(op: OperationView) -> Shape:
-    sizes = integers(op, 1)
+    sizes = integers(op, 2 if op.type == "HistogramFixedWidth" else 1)
     return (None if sizes is None else sizes[0],)
 
 
@@ -137,6 +138,23 @@ def _bins_shape(op: OperationView) -> Shape:
 def bincount(x: np.ndarray, size: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """How often each number up to a size appears, or the sum of the weights of where it does."""
     return _counts(x.ravel(), int(size), weights.ravel(), weights.dtype, False)
+
+
+@op("HistogramFixedWidth", shape=_bins_shape)
+def histogram_fixed_width(
+    values: np.ndarray, limits: np.ndarray, count: np.ndarray, *, dtype: DType
+) -> np.ndarray:
+    """How many values lie in each of `count` intervals of equal width between two limits.
+
+    Those outside count in the nearest interval.
+    """
+    low, high = limits
+    if count < 1 or low >= high:
+        raise ValueError(f"nbins must be positive and value_range rise, got {count} and {limits}")
+    width = ((high - low) / count).astype(values.dtype)
+    steps = np.floor((np.maximum(values.ravel(), low) - low) / width)
+    indices = np.minimum(steps, int(count) - 1).astype(np.int64)
+    return np.bincount(indices, minlength=int(count)).astype(np.dtype(dtype))
 
 
 def _counts(

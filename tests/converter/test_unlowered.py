@@ -110,8 +110,8 @@ REASONS = {
         DrawBoundingBoxesV2 EncodeJpeg EncodeJpegVariableQuality EncodePng ExtractGlimpse
         ExtractGlimpseV2 ExtractJpegShape SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
     """,
-    "boxes suppressed class by class, or by a matrix of overlaps; Flex": """
-        CombinedNonMaxSuppression NonMaxSuppressionWithOverlaps
+    "boxes suppressed by a matrix of overlaps; Flex": """
+        NonMaxSuppressionWithOverlaps
     """,
     "gradients of resized images": """
         CropAndResizeGradBoxes CropAndResizeGradImage ResizeBicubicGrad ScaleAndTranslateGrad

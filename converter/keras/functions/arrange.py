@@ -227,16 +227,17 @@ def triangle(call: Call, x: Tensor, k: Any = 0) -> Tensor:
 
 @operation("Diagonal")
 def diagonal(call: Call, x: Tensor, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Tensor:
-    """The diagonals of square matrices in the last two axes."""
-    shape = call.shape(x)
-    axes = axes_of(call, [axis1, axis2], len(shape))
-    is_valid = offset == 0 and axes == [len(shape) - 2, len(shape) - 1] and shape[-1] == shape[-2]
-    call.require(
-        is_valid, "only the main diagonal of square matrices in the last two axes is supported"
-    )
-    n = call.known(shape[-1], "rows and columns")
-    masked = call.op("Mul", x, call.constant(np.eye(n), x))
-    return call.op("Sum", masked, call.constant([-1]))
+    """The diagonals of matrices that lie along two axes, as the last axis."""
+    rank = len(call.shape(x))
+    call.require(is_integer(offset), f"offset must be an integer, got {offset}")
+    rows, columns = axes_of(call, [axis1, axis2], rank)
+    others = [i for i in range(rank) if i not in (rows, columns)]
+    x = call.op("Transpose", x, call.constant([*others, rows, columns]))
+    n, m = (call.known(size, "rows and columns") for size in call.shape(x)[-2:])
+    places = np.flatnonzero(np.eye(n, m, offset))
+    sizes = [call.size(x, i) if k is None else k for i, k in enumerate(call.shape(x)[:-2])]
+    flat = call.op("Reshape", x, call.sizes([*sizes, n * m]))
+    return call.op("GatherV2", flat, call.constant(places.tolist()), call.constant(rank - 2))
 
 
 @operation("Size", "tf.size", input="x")

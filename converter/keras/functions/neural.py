@@ -9,7 +9,7 @@ import numpy as np
 from ....graph.core.graph import Tensor
 from .. import activation
 from ..conv import transposed_length
-from ..registry import Call, is_integer
+from ..registry import Call, is_integer, is_number
 from ..resize import INTERPOLATIONS, resize_images
 from .arrange import integers
 from .operations import floating, operation, tensor
@@ -218,6 +218,13 @@ def grayscale(call: Call, inputs: Tensor, data_format: Any = None) -> Tensor:
     return call.op("Sum", call.op("Mul", inputs, weights), call.constant([-1]), keep_dims=True)
 
 
+def _epsilon(call: Call, epsilon: Any, x: Tensor) -> Tensor:
+    """What is added to a variance; Keras' own number where the model says none."""
+    number = 1e-7 if epsilon is None else epsilon
+    call.require(is_number(number), f"epsilon must be a number, got {str(number)[:40]}")
+    return call.constant(float(number), x)
+
+
 @operation("LayerNorm")
 def layer_norm(
     call: Call,
@@ -225,13 +232,13 @@ def layer_norm(
     gamma: Any = None,
     beta: Any = None,
     axis: Any = -1,
-    epsilon: Any = 1e-3,
+    epsilon: Any = None,
     rms_scaling: Any = False,
 ) -> Tensor:
     """(x - mean) / sqrt(variance + epsilon), scaled and moved."""
     call.require(rms_scaling is not True, "rms_scaling is not supported")
     mean, variance = moments(call, x, axis, True)
-    inverse = call.op("Rsqrt", call.op("AddV2", variance, call.constant(float(epsilon), x)))
+    inverse = call.op("Rsqrt", call.op("AddV2", variance, _epsilon(call, epsilon, x)))
     y = call.op("Mul", call.op("Sub", x, mean), inverse)
     y = y if gamma is None else call.op("Mul", y, floating(call, gamma))
     return y if beta is None else call.op("AddV2", y, floating(call, beta))
@@ -243,8 +250,7 @@ def rms_norm(
 ) -> Tensor:
     """x / sqrt(mean(x ** 2) + epsilon), scaled."""
     mean = reduced(call, "Mean", call.op("Square", x), axis, True)
-    least = call.constant(1e-7 if epsilon is None else float(epsilon), x)
-    y = call.op("Mul", x, call.op("Rsqrt", call.op("AddV2", mean, least)))
+    y = call.op("Mul", x, call.op("Rsqrt", call.op("AddV2", mean, _epsilon(call, epsilon, x))))
     return y if scale is None else call.op("Mul", y, floating(call, scale))
 
 
@@ -271,12 +277,12 @@ def dropout(call: Call, x: Tensor, rate: Any = None, **others: Any) -> Tensor:
 def multi_hot(
     call: Call, inputs: Tensor, num_classes: Any, axis: Any = -1, **others: Any
 ) -> Tensor:
-    """1 where an index is among those of a row."""
+    """1 where an index is among those along the second dimension, or the only one."""
     from .selection import one_hot
 
-    hot = one_hot(call, inputs, num_classes)
-    rank = len(call.shape(inputs))
-    return hot if rank == 1 else call.op("Max", hot, call.constant([rank - 1]))
+    hot = one_hot(call, inputs, num_classes, axis)
+    reduced_axis = 1 if len(call.shape(inputs)) > 1 else 0
+    return call.op("Max", hot, call.constant([reduced_axis]))
 
 
 @operation("Digitize")

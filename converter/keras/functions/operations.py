@@ -277,10 +277,24 @@ def divide_no_nan(call: Call, x: Any, y: Any) -> Tensor:
     return call.op("DivNoNan", floating(call, x), floating(call, y))
 
 
-@operation("Cast", "tf.cast", "SaturateCast")
+@operation("Cast", "tf.cast")
 def cast(call: Call, x: Tensor, dtype: Any) -> Tensor:
     """`x` as another type."""
     return call.cast(x, dtype_of(call, dtype))
+
+
+@operation("SaturateCast")
+def saturate_cast(call: Call, x: Tensor, dtype: Any) -> Tensor:
+    """`x` as another type, of which numbers beyond its range become the nearest."""
+    target = np.dtype(dtype_of(call, dtype))
+    if target.kind in "iu" and x.dtype.dtype.kind == "f":
+        limits = np.array([np.iinfo(target).min, np.iinfo(target).max], x.dtype.dtype)
+        inside = [limits[0], limits[1] if limits[1] <= np.iinfo(target).max else np.nextafter(
+            limits[1], limits[0]
+        )]  # fmt: skip
+        for kind, limit in zip(("Maximum", "Minimum"), inside, strict=True):
+            x = call.op(kind, x, call.constant(limit, x))
+    return call.cast(x, target)
 
 
 @operation("StopGradient", "Copy", "ConvertToTensor", "Array", "Real", "Conj", "Conjugate")

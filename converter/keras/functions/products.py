@@ -135,15 +135,31 @@ def _einsum(call: Call, equation: Any, inputs: Sequence[Any]) -> Tensor:
     return call.op("Einsum", *tensors, equation=equation.replace(" ", ""))
 
 
-@operation("Dot", "Vdot", "Inner")
+@operation("Dot")
 def dot(call: Call, x1: Any, x2: Any) -> Tensor:
     """Sums of products: of vectors, matrices, or the last axis with the last but one."""
     x, y = operands(call, x1, x2)
     n, m = len(call.shape(x)), len(call.shape(y))
-    call.require(n and m and (m <= 2 or n == m == 2), f"not supported for {n} and {m} dimensions")
-    if call.layer.kind == "ops.Inner" and m == 2:
-        y = call.op("Transpose", y, call.constant([1, 0]))
-    return matmul_function(call, x, y)
+    if not n or not m:
+        return call.op("Mul", x, y)
+    if m <= 2:
+        return matmul_function(call, x, y)
+    return tensordot(call, x, y, [[n - 1], [m - 2]])
+
+
+@operation("Inner")
+def inner(call: Call, x1: Any, x2: Any) -> Tensor:
+    """Sums of products along the last axis of both."""
+    x, y = operands(call, x1, x2)
+    n, m = len(call.shape(x)), len(call.shape(y))
+    return tensordot(call, x, y, [[n - 1], [m - 1]]) if n and m else call.op("Mul", x, y)
+
+
+@operation("Vdot")
+def vdot(call: Call, x1: Any, x2: Any) -> Tensor:
+    """The sum of the products of all elements."""
+    x, y = (call.op("Reshape", t, call.constant([-1])) for t in operands(call, x1, x2))
+    return call.op("Sum", call.op("Mul", x, y), call.constant([0]))
 
 
 @operation("Tensordot", "tf.tensordot", a="x1", b="x2")

@@ -25,7 +25,7 @@ from cases.registry import FAMILIES
 HERE = Path(__file__).parent / "layers"
 MODULES = (
     *("recurrent", "attention", "audio", "convolution", "norm", "preprocess", "functions"),
-    *("images", "files", "operations", "windows", "sequences", "arguments", "formats"),
+    *("images", "files", "operations", "windows", "sequences", "arguments", "formats", "general"),
 )
 
 

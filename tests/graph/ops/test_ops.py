@@ -77,6 +77,8 @@ ELSEWHERE |= {
     *("XlaVariadicReduceV2", "XlaVariadicSort", "XlaWhile"),
 }
 """Those of tests/converter/tf/xla_functions.npz."""
+ELSEWHERE |= {"HistogramFixedWidth"}
+"""That of tests/converter/tf/detection_functions.npz."""
 ELSEWHERE |= {"PopulationCount", "XlaRngBitGenerator", "XlaSelectAndScatter"}
 """Those of tests/converter/stablehlo_forms.npz."""
 ELSEWHERE |= {
