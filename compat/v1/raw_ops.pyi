@@ -107,7 +107,6 @@ CTCBeamSearchDecoder: RawOp
 CTCGreedyDecoder: RawOp
 CTCLoss: RawOp
 CacheDataset: RawOp
-CacheDatasetV2: RawOp
 Case: RawOp
 Cast: RawOp
 Ceil: RawOp
@@ -670,8 +669,6 @@ ShardedFilename: RawOp
 ShardedFilespec: RawOp
 ShuffleAndRepeatDataset: RawOp
 ShuffleDataset: RawOp
-ShuffleDatasetV2: RawOp
-ShuffleDatasetV3: RawOp
 Sigmoid: RawOp
 SigmoidGrad: RawOp
 Sign: RawOp

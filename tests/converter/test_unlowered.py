@@ -41,15 +41,15 @@ REASONS = {
         SparseApplyProximalGradientDescent SparseApplyRMSProp
     """,
     "builtins have no operators on the characters of strings; Flex": """
-        AsString DecodeBase64 DecodeCSV DecodeCompressed DecodeJSONExample DecodePaddedRaw DecodeRaw
-        DeserializeManySparse DeserializeSparse EditDistance EncodeBase64 Fingerprint ParseExample
-        ParseExampleV2 ParseSequenceExampleV2 ParseSingleExample ParseSingleSequenceExample
-        ParseTensor ReduceJoin RegexFullMatch RegexReplace SerializeManySparse
-        SerializeSparse SerializeTensor StaticRegexFullMatch StaticRegexReplace StringFormat
-        StringJoin
-        StringLength StringLower StringNGrams StringSplit StringSplitV2 StringStrip
-        StringToHashBucket StringToHashBucketStrong StringToNumber StringUpper Substr
-        UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeTranscode UnsortedSegmentJoin
+        AsString DecodeBase64 DecodeCSV DecodeCompressed DecodeJSONExample DecodePaddedRaw
+        DecodeProtoV2 DecodeRaw DeserializeManySparse DeserializeSparse EditDistance EncodeBase64
+        EncodeProto Fingerprint ParseExample ParseExampleV2 ParseSequenceExampleV2
+        ParseSingleExample ParseSingleSequenceExample ParseTensor ReduceJoin RegexFullMatch
+        RegexReplace SerializeManySparse SerializeSparse SerializeTensor StaticRegexFullMatch
+        StaticRegexReplace StringFormat StringJoin StringLength StringLower StringNGrams
+        StringSplit StringSplitV2 StringStrip StringToHashBucket StringToHashBucketStrong
+        StringToNumber StringUpper Substr UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode
+        UnicodeTranscode UnsortedSegmentJoin
     """,
     "the graph itself: inputs, constants, calls and what runs without results": """
         Assert Const ControlTrigger NoOp PartitionedCall Placeholder PlaceholderV2
@@ -103,7 +103,8 @@ REASONS = {
         TensorArraySplitV3 TensorArrayV3 TensorArrayWriteV3
     """,
     "ragged tensors: their functions on lists of numbers; Flex": """
-        RaggedBincount RaggedCross RaggedGather RaggedRange RaggedTensorToSparse SparseBincount
+        RaggedBincount RaggedCross RaggedFillEmptyRows RaggedFillEmptyRowsGrad RaggedGather
+        RaggedRange RaggedTensorToSparse SparseBincount
     """,
     "images as the bytes of files, drawn on, and cut out at random; Flex": """
         DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DrawBoundingBoxes
@@ -117,7 +118,8 @@ REASONS = {
         CropAndResizeGradBoxes CropAndResizeGradImage ResizeBicubicGrad ScaleAndTranslateGrad
     """,
     "tensors that a session keeps by handles": """
-        DeleteSessionTensor GetSessionHandle GetSessionHandleV2 GetSessionTensor
+        AddManySparseToTensorsMap AddSparseToTensorsMap DeleteSessionTensor GetSessionHandle
+        GetSessionHandleV2 GetSessionTensor TakeManySparseFromTensorsMap
     """,
     "the n-th of sorted elements, and a string; Flex": """
         Fact NthElement
@@ -132,11 +134,12 @@ REASONS = {
         WriteFile
     """,
     "queues: what feeds a training program": """
-        FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue PriorityQueueV2
-        QueueClose QueueCloseV2 QueueDequeue QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo
-        QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue QueueEnqueueMany QueueEnqueueManyV2
-        QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2 RandomShuffleQueue
-        RandomShuffleQueueV2
+        Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize
+        BarrierTakeMany FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue
+        PriorityQueueV2 QueueClose QueueCloseV2 QueueDequeue QueueDequeueMany QueueDequeueManyV2
+        QueueDequeueUpTo QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue QueueEnqueueMany
+        QueueEnqueueManyV2 QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2
+        RandomShuffleQueue RandomShuffleQueueV2 Stage StageClear StagePeek StageSize Unstage
     """,
     "tables: sources/tables.py reads their contents; changes are named": """
         InitializeTable InitializeTableFromTextFileV2 InitializeTableV2 LookupTableExportV2
@@ -147,6 +150,30 @@ REASONS = {
     "checkpoints: read at conversion, written by Flex": """
         MergeV2Checkpoints Restore RestoreSlice RestoreV2 Save SaveSlices SaveV2 ShardedFilename
         ShardedFilespec
+    """,
+    "sounds as the bytes of files; Flex": """
+        DecodeWav EncodeWav
+    """,
+    "patches of volumes; Flex": """
+        ExtractVolumePatches
+    """,
+    "datasets: what feeds a training program": """
+        AssertCardinalityDataset BatchDataset BatchDatasetV2 CacheDataset ConcatenateDataset
+        DatasetCardinality DatasetToSingleElement DenseToSparseBatchDataset
+        DirectedInterleaveDataset FilterDataset FixedLengthRecordDataset
+        FixedLengthRecordDatasetV2 FlatMapDataset GeneratorDataset GroupByReducerDataset
+        GroupByWindowDataset IgnoreErrorsDataset InterleaveDataset Iterator
+        IteratorFromStringHandle IteratorFromStringHandleV2 IteratorGetNext
+        IteratorGetNextAsOptional IteratorGetNextSync IteratorToStringHandle IteratorV2
+        LegacyParallelInterleaveDatasetV2 MakeIterator MapAndBatchDataset MapDataset ModelDataset
+        OneShotIterator OptimizeDataset OptimizeDatasetV2 OptionalFromValue OptionalGetValue
+        OptionalHasValue OptionalNone OptionsDataset PaddedBatchDataset PaddedBatchDatasetV2
+        ParallelBatchDataset ParallelInterleaveDatasetV4 ParallelMapDatasetV2 PrefetchDataset
+        RandomDataset RangeDataset RebatchDatasetV2 ReduceDataset RepeatDataset RewriteDataset
+        ScanDataset ShardDataset ShuffleAndRepeatDataset ShuffleDataset SkipDataset
+        SparseTensorSliceDataset TFRecordDataset TFRecordDatasetV2 TakeDataset TakeWhileDataset
+        TensorDataset TensorSliceDataset TextLineDataset UnbatchDataset UniqueDataset
+        WindowDataset ZipDataset
     """,
 }
 

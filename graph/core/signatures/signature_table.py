@@ -118,7 +118,6 @@ CTCBeamSearchDecoder inputs:T sequence_length:int32 -> decoded_indices:top_paths
 CTCGreedyDecoder inputs:T sequence_length:int32 -> decoded_indices:int64 decoded_values:int64 decoded_shape:int64 log_probability:T ; merge_repeated:bool=false blank_index:int=-1 T:type="float32"
 CTCLoss inputs:T labels_indices:int64 labels_values:int32 sequence_length:int32 -> loss:T gradient:T ; preprocess_collapse_repeated:bool=false ctc_merge_repeated:bool=true ignore_longer_outputs_than_inputs:bool=false T:type="float32"
 CacheDataset input_dataset:variant filename:string -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
-!CacheDatasetV2 input_dataset:variant filename:string cache:resource -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
 !Case branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) branches:list(func) output_shapes:list(shape)=[]
 Cast x:SrcT -> y:DstT ; SrcT:type DstT:type Truncate:bool=false
 Ceil x:T -> y:T ; T:type
@@ -681,8 +680,6 @@ ShardedFilename basename:string shard:int32 num_shards:int32 -> filename:string 
 ShardedFilespec basename:string num_shards:int32 -> filename:string ;
 ShuffleAndRepeatDataset input_dataset:variant buffer_size:int64 seed:int64 seed2:int64 count:int64 -> handle:variant ; output_types:list(type) output_shapes:list(shape) reshuffle_each_iteration:bool=true metadata:string=""
 ShuffleDataset input_dataset:variant buffer_size:int64 seed:int64 seed2:int64 -> handle:variant ; reshuffle_each_iteration:bool=true output_types:list(type) output_shapes:list(shape) metadata:string=""
-!ShuffleDatasetV2 input_dataset:variant buffer_size:int64 seed_generator:resource -> handle:variant ; output_types:list(type) output_shapes:list(shape) metadata:string=""
-!ShuffleDatasetV3 input_dataset:variant buffer_size:int64 seed:int64 seed2:int64 seed_generator:resource -> handle:variant ; reshuffle_each_iteration:bool=true output_types:list(type) output_shapes:list(shape) metadata:string=""
 Sigmoid x:T -> y:T ; T:type
 SigmoidGrad y:T dy:T -> z:T ; T:type
 Sign x:T -> y:T ; T:type

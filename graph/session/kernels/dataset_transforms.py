@@ -299,7 +299,7 @@ def shard(
     return Data(lambda: islice(data.elements(), first, None, n), known)
 
 
-@dataset_kernel("CacheDataset", "CacheDatasetV2")
+@dataset_kernel("CacheDataset")
 def cached(op: Operation, state: State, source: np.ndarray, *options: np.ndarray) -> Data:
     """The elements, kept from the first time that one has been through them."""
     data, memory = dataset_of(source), list[Element]()
@@ -450,7 +450,7 @@ def _shuffling(
     return n, lambda: seeds
 
 
-@dataset_kernel("ShuffleDataset", "ShuffleDatasetV3")
+@dataset_kernel("ShuffleDataset")
 def shuffle(
     op: Operation,
     state: State,
@@ -458,7 +458,6 @@ def shuffle(
     buffer_size: np.ndarray,
     seed: np.ndarray,
     seed2: np.ndarray,
-    *generator: np.ndarray,
 ) -> Data:
     """The elements in random order."""
     data, (size, next_seeds) = dataset_of(source), _shuffling(op, buffer_size, seed, seed2)
