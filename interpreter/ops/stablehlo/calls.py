@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ....engine.plan.program import Program
     from ...plan.node import Emit, Node, Operand
     from ...plan.regions import Columns
+    from .windows import WindowOptions
 
 FUNCTIONS: dict[str, np.ufunc] = {
     "ADD": np.add,
@@ -129,7 +130,7 @@ def reduce_window(node: Node) -> Emit | HostCall | DynamicResult:
     """Each window of the operands, padded with the starts, folded into one element."""
     arrays, starts = _halves(node)
     try:
-        windows = windows_of(arrays[0].shape, node.options)
+        windows = windows_of(arrays[0].shape, cast("WindowOptions", node.options))
     except ValueError as error:
         node.fail(str(error))
     window, strides, spread, dilations, low, padded, shape = windows
