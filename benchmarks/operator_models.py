@@ -262,14 +262,14 @@ def _pair_rows() -> Iterator[Row]:
 
 
 def _reduction_rows() -> Iterator[Row]:
-    x, kept = Operand((1, 32, 32, 64)), {"keep_dims": False}
+    x, options = Operand((1, 32, 32, 64)), {"keep_dims": False}
     for kind in ("SUM", "MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"):
-        yield moved(kind, (1, 32, 32), [3], x=x, note="of channels", **kept)
-        yield moved(kind, (1, 64), [1, 2], x=x, note="of pixels", **kept)
+        yield moved(kind, (1, 32, 32), [3], x=x, note="of channels", **options)
+        yield moved(kind, (1, 64), [1, 2], x=x, note="of pixels", **options)
     for kind in ("SUM", "MEAN"):
         for axes, shape, note in (([3], (1, 32, 32), "channels"), ([1, 2], (1, 64), "pixels")):
             y = int8(shape, 0.57, 5)
-            yield Row(kind, (int8(x.shape, 0.22, 3),), y, (np.int32(axes),), kept, f"of {note}")
+            yield Row(kind, (int8(x.shape, 0.22, 3),), y, (np.int32(axes),), options, f"of {note}")
     for axis in (3, 1):
         yield moved("CUMSUM", IMAGE, axis, note=f"along {axis}")
     for kind in ("ARG_MAX", "ARG_MIN"):

@@ -22,8 +22,8 @@ def get_path_to_datafile(path: str) -> str:
 def get_root_dir_with_all_resources() -> str:
     """The folder of the module that calls this; `.runfiles` above it where Bazel made one."""
     folder = _folder_of_caller()
-    root, found, _ = folder.partition(".runfiles" + os.sep)
-    return root + found.rstrip(os.sep) if found else folder
+    root, separator, _ = folder.partition(".runfiles" + os.sep)
+    return root + separator.rstrip(os.sep) if separator else folder
 
 
 def load_resource(path: str) -> bytes:

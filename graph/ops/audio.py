@@ -51,8 +51,8 @@ def encode_wav(audio: np.ndarray, sample_rate: np.ndarray) -> np.ndarray:
 
 def _decoded_shapes(op: OperationView) -> list[Shape]:
     _require_rank(op, 0, 0)
-    wanted = [cast("int", op.attrs[name]) for name in ("desired_samples", "desired_channels")]
-    return [tuple(None if n == -1 else n for n in wanted), ()]
+    desired = [cast("int", op.attrs[name]) for name in ("desired_samples", "desired_channels")]
+    return [tuple(None if n == -1 else n for n in desired), ()]
 
 
 class _Reader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ...graph.functions.random import get_seed
 from . import structures
 from .functions import ElementFunction, UserFunction
 from .options import Options
+from .structures import DatasetSpec
 
 if TYPE_CHECKING:
     from ...graph.core.graph import Tensor
@@ -30,12 +31,7 @@ class DatasetBase:
         variant_tensor: What stands for them in the graph.
         element_spec: What is known of the elements.
         options: Those of the datasets it is made of.
-
-    Attributes:
-        whole: The class with all methods, of which operations make datasets.
     """
-
-    whole: ClassVar[type[Dataset]]
 
     def __init__(
         self, variant_tensor: Tensor, element_spec: Structure, options: Options | None = None
@@ -92,7 +88,7 @@ class DatasetBase:
 
     def function(self, user: UserFunction, name: str) -> ElementFunction:
         """A function of elements as one of the graph; `name` is whose argument it is."""
-        return ElementFunction(user, [self._spec], name, made)
+        return ElementFunction(user, [self._spec], name)
 
     def with_inputs(
         self, kind: str, inputs: Sequence[object] = (), spec: Structure = None,
@@ -102,12 +98,12 @@ class DatasetBase:
         spec = self._spec if spec is None else spec
         inputs = [self._variant_tensor, *inputs]
         op = create(kind, cast("list[TensorLike]", inputs), {**attributes(spec), **attrs}, name)
-        return made(op.outputs[0], spec, self._options)
+        return of_variant(op.outputs[0], spec, self._options)
 
 
-def made(variant: Tensor, spec: Structure, options: Options | None = None) -> Dataset:
+def of_variant(variant: Tensor, spec: Structure, options: Options | None = None) -> Dataset:
     """The dataset that a variant stands for."""
-    return DatasetBase.whole(variant, spec, options)
+    return DatasetSpec.whole(variant, spec, options)
 
 
 def attributes(spec: Structure) -> dict[str, AttrValue]:

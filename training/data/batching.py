@@ -12,7 +12,7 @@ from ...graph.core.dtype import as_dtype, as_numpy
 from ...graph.core.graph import Tensor
 from ...graph.core.tensor_shape import Dimension, TensorShape
 from . import structures
-from .base import DatasetBase, int64, made
+from .base import DatasetBase, int64, of_variant
 from .structures import DatasetSpec
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Batching(DatasetBase):
         inputs = [self._variant_tensor, int64(batch_size), shapes, paddings, drops]
         attrs = {"output_shapes": structures.component_shapes(spec)}
         op = create("PaddedBatchDatasetV2", cast("list[TensorLike]", inputs), attrs, name)
-        return made(op.outputs[0], spec, self._options)
+        return of_variant(op.outputs[0], spec, self._options)
 
     def sparse_batch(
         self, batch_size: TensorLike, row_shape: TensorLike, name: str | None = None
@@ -105,7 +105,7 @@ class Batching(DatasetBase):
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """The rows of elements."""
-        rows = made(_as_rows(self), self._spec, self._options)
+        rows = of_variant(_as_rows(self), self._spec, self._options)
         return rows.with_inputs("UnbatchDataset", (), structures.unbatched(self._spec), name)
 
     def rebatch(
@@ -117,7 +117,7 @@ class Batching(DatasetBase):
         size = int(known[0]) if drop_remainder and known is not None and known.size == 1 else None
         spec = structures.batched(structures.unbatched(self._spec), size)
         inputs = [sizes, convert_to_tensor(drop_remainder, np.bool_)]
-        rows = made(_as_rows(self), self._spec, self._options)
+        rows = of_variant(_as_rows(self), self._spec, self._options)
         return rows.with_inputs("RebatchDatasetV2", inputs, spec, name)
 
     def window(

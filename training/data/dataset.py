@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from ...graph.core.build import ops
 from ...graph.core.create import create
-from .base import DatasetBase, attributes, made
+from .base import attributes, of_variant
 from .batching import Batching
 from .elementwise import Elementwise
 from .grouping import Grouping
@@ -19,6 +19,7 @@ from .iterators import element_of, make_initializable_iterator, make_one_shot_it
 from .options import Options
 from .selection import Selection
 from .sources import Sources
+from .structures import DatasetSpec
 
 if TYPE_CHECKING:
     from ...graph.core.graph import Tensor
@@ -83,7 +84,7 @@ class Dataset(Sources, Elementwise, Selection, Batching, Grouping):
         spec, merged = self._spec, Options.merged([self._options, options])
         attrs = {**attributes(spec), "serialized_options": b""}
         op = create("OptionsDataset", [self._variant_tensor], attrs, name)
-        return made(op.outputs[0], spec, merged)
+        return of_variant(op.outputs[0], spec, merged)
 
 
-DatasetBase.whole = Dataset
+DatasetSpec.whole = Dataset

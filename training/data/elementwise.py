@@ -11,7 +11,7 @@ from ...graph.core.composite.type_specs import TensorSpec
 from ...graph.core.create import create
 from ...graph.core.scopes import name_scope
 from . import structures
-from .base import AUTOTUNE, DatasetBase, attributes, int64, made
+from .base import AUTOTUNE, DatasetBase, attributes, int64
 from .functions import ElementFunction, UserFunction
 from .structures import DatasetSpec
 
@@ -197,7 +197,7 @@ class Elementwise(DatasetBase):
         The function is traced again with fewer known sizes where it changes them.
         """
         while True:
-            function = ElementFunction(user, [spec, self._spec], f"Dataset.{name}()", made)
+            function = ElementFunction(user, [spec, self._spec], f"Dataset.{name}()")
             changed = state_of(function.output_spec)
             for what, read in (("classes", structures.classes_of), ("types", structures.types_of)):
                 expected, actual = read(spec), read(changed)

@@ -11,7 +11,7 @@ from ...graph.core.composite.type_specs import TensorSpec
 from ...graph.core.create import convert_to_tensor
 from ...graph.functions.io.parsing import parse_example
 from . import structures
-from .base import int64, made, seeds
+from .base import int64, of_variant, seeds
 from .dataset import Dataset, Transformation
 from .functions import ElementFunction, UserFunction
 from .structures import Structure
@@ -55,10 +55,10 @@ def group_by_reducer(key_func: UserFunction, reducer: Reducer) -> Transformation
     def apply(dataset: Dataset) -> Dataset:
         name = "tf.data.experimental.group_by_reducer()"
         key = dataset.function(key_func, name)
-        init = ElementFunction(reducer.init_func, [_KEY], name, made)
+        init = ElementFunction(reducer.init_func, [_KEY], name)
         state = init.output_spec
-        reduce = ElementFunction(reducer.reduce_func, [state, dataset.element_spec], name, made)
-        finalize = ElementFunction(reducer.finalize_func, [state], name, made, unpacks=False)
+        reduce = ElementFunction(reducer.reduce_func, [state, dataset.element_spec], name)
+        finalize = ElementFunction(reducer.finalize_func, [state], name, unpacks=False)
         functions = {"key": key, "init": init, "reduce": reduce, "finalize": finalize}
         references = {f"{word}_func": f.reference for word, f in functions.items()}
         captured = [f.captured for f in functions.values()]
@@ -242,7 +242,7 @@ def get_structure(dataset_or_iterator: Dataset) -> Structure:
 
 def from_variant(variant: Tensor, structure: Structure) -> Dataset:
     """The dataset that a variant stands for, with elements of a structure of specs."""
-    return made(variant, structure)
+    return of_variant(variant, structure)
 
 
 def to_variant(dataset: Dataset) -> Tensor:

@@ -38,7 +38,6 @@ class ElementFunction:
         function: What the user gives.
         specs: What is known of the arguments.
         name: Whose argument it is, for messages.
-        from_variant: Makes a dataset of the variant that stands for it.
         unpacks: Whether a single argument that is a tuple comes as several.
 
     Attributes:
@@ -54,7 +53,6 @@ class ElementFunction:
         function: UserFunction,
         specs: Sequence[Structure],
         name: str,
-        from_variant: Callable[[Tensor, Structure], object],
         unpacks: bool = True,
     ):
         body = _Body(get_default_graph())
@@ -65,13 +63,6 @@ class ElementFunction:
                 pairs = zip(types, shapes, strict=True)
                 tensors = [body.parameter(dtype, shape, "args") for dtype, shape in pairs]
                 leaves = structures.from_components(spec, tensors)
-                leaf_specs = structures.flatten(spec)
-                leaves = [
-                    from_variant(cast("Tensor", leaf), leaf_spec.element_spec)
-                    if isinstance(leaf_spec, structures.DatasetSpec)
-                    else leaf
-                    for leaf, leaf_spec in zip(leaves, leaf_specs, strict=True)
-                ]
                 arguments.append(structures.pack(spec, leaves))
             if unpacks and len(arguments) == 1 and type(arguments[0]) is tuple:
                 arguments = list(cast("tuple[object, ...]", arguments[0]))

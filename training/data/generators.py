@@ -13,7 +13,7 @@ from ...graph.core.create import convert_to_tensor, create
 from ...graph.core.dtype import as_numpy
 from ...graph.functions.flow.functional import py_func
 from . import structures
-from .base import attributes, made
+from .base import attributes, of_variant
 from .functions import ElementFunction
 
 if TYPE_CHECKING:
@@ -109,11 +109,11 @@ def generated(
         return cast("Tensor", py_func(runs.end, [number], np.int64))
 
     functions = [
-        ElementFunction(function, specs, "Dataset.from_generator()", made)
+        ElementFunction(function, specs, "Dataset.from_generator()")
         for function, specs in ((start, []), (following, [_NUMBER]), (end, [_NUMBER]))
     ]
     names = ("init_func", "next_func", "finalize_func")
     references = {text: f.reference for text, f in zip(names, functions, strict=True)}
     inputs = [function.captured for function in functions]
     attrs = {**attributes(spec), **references}
-    return made(create("GeneratorDataset", inputs, attrs, name).outputs[0], spec)
+    return of_variant(create("GeneratorDataset", inputs, attrs, name).outputs[0], spec)

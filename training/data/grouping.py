@@ -13,7 +13,7 @@ from ...graph.core.create import convert_to_tensor, create
 from ...graph.core.scopes import control_dependencies
 from ...graph.core.tensor_shape import TensorShape
 from . import structures
-from .base import DatasetBase, made
+from .base import DatasetBase
 from .functions import ElementFunction, UserFunction
 from .structures import DatasetSpec
 
@@ -60,13 +60,13 @@ class Grouping(DatasetBase):
         key = self.function(_number_of(key_func), "Dataset.group_by_window()")
         _require_number(key.output_spec, "key_func")
         members = DatasetSpec(self._spec)
-        reduce = ElementFunction(reduce_func, [_KEY, members], _NAME, made, unpacks=False)
+        reduce = ElementFunction(reduce_func, [_KEY, members], _NAME, unpacks=False)
         if not isinstance(reduce.output_spec, DatasetSpec):
             raise TypeError(
                 "Invalid `reduce_func`. `reduce_func` must return a single `tf.data.Dataset` "
                 f"object but its return type is {reduce.output_spec}."
             )
-        sizes = ElementFunction(_number_of(size_of), [_KEY], _NAME, made)
+        sizes = ElementFunction(_number_of(size_of), [_KEY], _NAME)
         _require_number(sizes.output_spec, "window_size_func")
         return self.with_inputs(
             "GroupByWindowDataset", [key.captured, reduce.captured, sizes.captured],
@@ -136,7 +136,7 @@ class Grouping(DatasetBase):
         )
         check = create("Assert", [ops.LogicalNot(is_last), [text.encode()]])
         leaves = structures.flatten(self._spec)
-        wanted = (
+        unpadded = (
             [structures.shape_of(leaf) for leaf in leaves]
             if shapes is None
             else structures.shape_leaves(shapes, len(leaves))
@@ -146,7 +146,7 @@ class Grouping(DatasetBase):
             bound = ops.GatherV2(bounds, ops.Minimum(bucket, last), np.int32(0))
             longest = ops.Cast(ops.Sub(bound, np.int32(1)), DstT=np.dtype(np.int64))
         padded: list[object] = []
-        for shape in wanted:
+        for shape in unpadded:
             sizes = TensorShape(cast("ShapeLike", shape)).as_list()
             parts = [longest if n is None else np.int64(n) for n in sizes]
             padded.append(ops.Pack(parts) if parts else np.zeros(0, np.int64))

@@ -11,7 +11,7 @@ from ...graph.core.create import convert_to_tensor, create
 from ...graph.core.function_graph import FunctionGraph, copy_ancestors, define
 from ...graph.core.scopes import get_default_graph, name_scope
 from . import structures
-from .base import DatasetBase, attributes, made
+from .base import DatasetBase, attributes
 
 if TYPE_CHECKING:
     from ...graph.core.graph import Operation, Tensor
@@ -71,17 +71,7 @@ def element_of(kind: str, source: Tensor, spec: Structure, name: str | None) -> 
     attrs = attributes(spec)
     op = create(kind, [source], attrs, name)
     leaves = structures.from_components(spec, op.outputs)
-    return structures.pack(spec, with_datasets(spec, leaves))
-
-
-def with_datasets(spec: Structure, leaves: list[object]) -> list[object]:
-    """Leaves of an element, those that are variants of datasets as datasets."""
-    return [
-        made(cast("Tensor", leaf), leaf_spec.element_spec)
-        if isinstance(leaf_spec, structures.DatasetSpec)
-        else leaf
-        for leaf, leaf_spec in zip(leaves, structures.flatten(spec), strict=True)
-    ]
+    return structures.pack(spec, leaves)
 
 
 class Iterator:

@@ -14,7 +14,7 @@ from ...graph.core.create import convert_to_tensor, create
 from ...graph.core.dtype import as_numpy
 from ...graph.core.scopes import control_dependencies, name_scope
 from . import structures
-from .base import DatasetBase, attributes, made, seeds
+from .base import DatasetBase, attributes, of_variant, seeds
 from .generators import generated
 from .options import Options
 
@@ -36,7 +36,7 @@ class Sources(DatasetBase):
             spec, parts = structures.spec_of(element), structures.components(element)
         shapes = structures.component_shapes(spec)
         op = create("TensorDataset", [parts], {"output_shapes": shapes}, name)
-        return made(op.outputs[0], spec)
+        return of_variant(op.outputs[0], spec)
 
     @staticmethod
     def from_tensor_slices(tensors: Structure, name: str | None = None) -> Dataset:
@@ -59,7 +59,7 @@ class Sources(DatasetBase):
                 raise ValueError(f"Dimensions {first} and {second} are not compatible")
             spec, parts = structures.unbatched(whole), structures.component_rows(element)
         attrs = {"output_shapes": structures.component_shapes(spec)}
-        return made(create("TensorSliceDataset", [parts], attrs, name).outputs[0], spec)
+        return of_variant(create("TensorSliceDataset", [parts], attrs, name).outputs[0], spec)
 
     @staticmethod
     def from_sparse_tensor_slices(sparse_tensor: SparseTensor) -> Dataset:
@@ -79,7 +79,7 @@ class Sources(DatasetBase):
             TensorSpec([None], sparse_tensor.dtype),
             TensorSpec([rank], np.int64),
         )
-        return made(cast("Tensor", ops.SparseTensorSliceDataset(*parts)), spec)
+        return of_variant(cast("Tensor", ops.SparseTensorSliceDataset(*parts)), spec)
 
     @staticmethod
     def from_generator(
@@ -138,7 +138,7 @@ class Sources(DatasetBase):
         spec = TensorSpec([], output_type)
         names = zip(("start", "stop", "step"), (start, stop, step), strict=True)
         inputs = [convert_to_tensor(x, np.int64, name=text) for text, x in names]
-        return made(create("RangeDataset", inputs, attributes(spec), name).outputs[0], spec)
+        return of_variant(create("RangeDataset", inputs, attributes(spec), name).outputs[0], spec)
 
     @staticmethod
     def random(
@@ -158,7 +158,7 @@ class Sources(DatasetBase):
             raise ValueError("rerandomize_each_iteration=True is not supported")
         spec = TensorSpec([], np.int64)
         op = create("RandomDataset", list(seeds(seed)), attributes(spec), name)
-        return made(op.outputs[0], spec)
+        return of_variant(op.outputs[0], spec)
 
     @staticmethod
     def list_files(
@@ -215,7 +215,7 @@ class Sources(DatasetBase):
         spec = structures.pack(structure, [part.element_spec for part in parts])
         variants = [part.variant_tensor for part in parts]
         op = create("ZipDataset", [variants], attributes(spec), name)
-        return made(op.outputs[0], spec, Options.merged([part.options() for part in parts]))
+        return of_variant(op.outputs[0], spec, Options.merged([part.options() for part in parts]))
 
     @staticmethod
     def sample_from_datasets(
@@ -309,4 +309,4 @@ def _directed(choices: Dataset, datasets: Sequence[Dataset], stops: bool) -> Dat
     variants = [dataset.variant_tensor for dataset in datasets]
     attrs = {**attributes(spec), "stop_on_empty_dataset": stops}
     op = create("DirectedInterleaveDataset", [choices.variant_tensor, variants], attrs)
-    return made(op.outputs[0], spec)
+    return of_variant(op.outputs[0], spec)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ...schema.dtypes import VARIANT
 if TYPE_CHECKING:
     from ...graph.core.shapes import Shape
     from ...graph.core.typing import DTypeLike, ShapeLike
+    from .dataset import Dataset
 
 Structure: TypeAlias = object
 """Tuples, namedtuples and mappings of leaves."""
@@ -41,6 +42,9 @@ class DatasetSpec:
         element_spec: What its elements are.
         dataset_shape: Of the datasets: () for one.
     """
+
+    whole: ClassVar[type[Dataset]]
+    """The class of datasets; dataset.py sets it."""
 
     def __init__(self, element_spec: Structure, dataset_shape: ShapeLike = ()):
         self.element_spec = element_spec
@@ -223,7 +227,7 @@ def component_shapes(spec: Structure) -> list[Shape]:
 
 
 def from_components(spec: Structure, tensors: Iterable[Tensor]) -> list[object]:
-    """The leaves of an element from its components; datasets as their variants."""
+    """The leaves of an element from its components."""
     return [_leaf(s, tensor) for s, tensor in zip(flatten(spec), tensors, strict=True)]
 
 
@@ -236,8 +240,9 @@ def _leaf(spec: object, tensor: Tensor) -> object:
             sparse.dense_shape.set_shape((spec.shape.rank,))
             sparse.set_shape(spec.shape)
         return sparse
-    if isinstance(spec, TensorSpec):
-        tensor.set_shape(spec.shape)
+    if isinstance(spec, DatasetSpec):
+        return DatasetSpec.whole(tensor, spec.element_spec)
+    tensor.set_shape(cast("TensorSpec", spec).shape)
     return tensor
 
 

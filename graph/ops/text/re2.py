@@ -200,14 +200,14 @@ class _Translation:
 
     def _character(self) -> str:
         """The character that an escape stands for."""
-        rest = self._text[self._at :]
+        tail = self._text[self._at :]
         match = re.match(
-            r"\\(?:x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|(0[0-7]{0,2}|[1-7][0-7]+))", rest
+            r"\\(?:x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|(0[0-7]{0,2}|[1-7][0-7]+))", tail
         )
         if match is not None:
             self._at += match.end()
             return chr(int(match[1] or match[2] or match[3], 8 if match[3] else 16))
-        char = rest[1:2]
+        char = tail[1:2]
         if not char:
             raise PatternError("trailing \\ at end of pattern")
         known = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
@@ -268,8 +268,8 @@ def _category(name: str, written: str) -> str:
     categories = {unicodedata.category(chr(code)) for code in range(0x3000)}
     if name != "Any" and not any(known.startswith(name) for known in categories):
         raise PatternError(f"invalid character class range: {written}; scripts are not known here")
-    wanted = "" if name == "Any" else name
-    return _ranges(lambda code: unicodedata.category(chr(code)).startswith(wanted))
+    prefix = "" if name == "Any" else name
+    return _ranges(lambda code: unicodedata.category(chr(code)).startswith(prefix))
 
 
 def _rest_of(inside: str) -> str:

@@ -46,9 +46,9 @@ def one_shot_iterator(op: Operation, state: State) -> np.ndarray:
     def make() -> DatasetIterator:
         reference = cast("FunctionRef", op.get_attr("dataset_factory"))
         (data,) = body_of(state, op, reference, ()).run(())
-        made = DatasetIterator(*declared(op))
-        made.start(dataset_of(data))
-        return made
+        started = DatasetIterator(*declared(op))
+        started.start(dataset_of(data))
+        return started
 
     return handle(shared_iterator(op, state, make))
 

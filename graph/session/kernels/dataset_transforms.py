@@ -69,8 +69,8 @@ def same(op: Operation, state: State, source: np.ndarray, *options: np.ndarray) 
                 raise FailedPreconditionError(None, None, f"{words} at least {n} elements.")
             yield element
         if expected == INFINITE or n < expected:
-            wanted = "an infinite number of" if expected == INFINITE else expected
-            words = f"Input dataset was expected to contain {wanted} elements but contained only"
+            count = "an infinite number of" if expected == INFINITE else expected
+            words = f"Input dataset was expected to contain {count} elements but contained only"
             raise FailedPreconditionError(None, None, f"{words} {n} element{'s' * (n != 1)}.")
 
     return Data(elements, expected)
@@ -98,8 +98,8 @@ def _padded(
                 f". Expected rank {len(padded_shape)} but got element with rank {part.ndim}",
             )  # fmt: skip
     sizes = [
-        max(part.shape[i] for part in parts) if wanted < 0 else int(wanted)
-        for i, wanted in enumerate(padded_shape)
+        max(part.shape[i] for part in parts) if size < 0 else int(size)
+        for i, size in enumerate(padded_shape)
     ]
     out = np.full((len(parts), *sizes), padding.item(), parts[0].dtype)
     for i, part in enumerate(parts):
@@ -144,8 +144,8 @@ def sparse_batched(
 
     def sparse(rows: Sequence[np.ndarray]) -> Element:
         sizes = [
-            max(part.shape[i] for part in rows) if wanted < 0 else int(wanted)
-            for i, wanted in enumerate(row_shape)
+            max(part.shape[i] for part in rows) if size < 0 else int(size)
+            for i, size in enumerate(row_shape)
         ]
         for part in rows:
             if any(n > most for n, most in zip(part.shape, sizes, strict=True)):
@@ -211,14 +211,14 @@ def rebatched(
     op: Operation, state: State, source: np.ndarray, sizes: np.ndarray, drop_remainder: np.ndarray
 ) -> Data:
     """The rows of elements in batches of other sizes, which come in turns."""
-    data, wanted = dataset_of(source), cast("list[int]", sizes.ravel().tolist())
+    data, turns_of = dataset_of(source), cast("list[int]", sizes.ravel().tolist())
 
     def elements() -> Elements:
         rows = (r for element in data.elements() for r in _rows(element))
         turns = count()
 
         def step() -> Element:
-            size = wanted[next(turns) % len(wanted)]
+            size = turns_of[next(turns) % len(turns_of)]
             taken = list(islice(rows, size))
             if not taken or (drop_remainder and len(taken) < size):
                 raise StopIteration

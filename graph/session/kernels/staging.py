@@ -98,8 +98,8 @@ def add_many_sparse(
     if len(shape) < 2:
         words = f"Rank of input SparseTensor should be > 1, but saw rank: {len(shape)}"
         raise InvalidArgumentError(None, None, words)
-    kept, rows = _map(op, state), (indices[:, 0] == row for row in range(int(shape[0])))
-    numbers = [kept.add(indices[row, 1:], values[row], shape[1:]) for row in rows]
+    entries, rows = _map(op, state), (indices[:, 0] == row for row in range(int(shape[0])))
+    numbers = [entries.add(indices[row, 1:], values[row], shape[1:]) for row in rows]
     return np.array(numbers, np.int64)
 
 
