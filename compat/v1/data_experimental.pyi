@@ -6,6 +6,9 @@ from ...graph.core.composite.type_specs import TensorSpec as TensorStructure
 from ...training.data.base import AUTOTUNE as AUTOTUNE
 from ...training.data.base import INFINITE_CARDINALITY as INFINITE_CARDINALITY
 from ...training.data.base import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
+from ...training.data.csv import CsvDataset as CsvDataset
+from ...training.data.csv import make_batched_features_dataset as make_batched_features_dataset
+from ...training.data.csv import make_csv_dataset as make_csv_dataset
 from ...training.data.experimental import Counter as Counter
 from ...training.data.experimental import RandomDataset as RandomDataset
 from ...training.data.experimental import Reducer as Reducer
@@ -13,6 +16,7 @@ from ...training.data.experimental import assert_cardinality as assert_cardinali
 from ...training.data.experimental import bucket_by_sequence_length as bucket_by_sequence_length
 from ...training.data.experimental import cardinality as cardinality
 from ...training.data.experimental import choose_from_datasets as choose_from_datasets
+from ...training.data.experimental import copy_to_device as copy_to_device
 from ...training.data.experimental import dense_to_sparse_batch as dense_to_sparse_batch
 from ...training.data.experimental import enumerate_dataset as enumerate_dataset
 from ...training.data.experimental import from_variant as from_variant
@@ -25,6 +29,7 @@ from ...training.data.experimental import map_and_batch as map_and_batch
 from ...training.data.experimental import map_and_batch_with_legacy_function as map_and_batch_with_legacy_function
 from ...training.data.experimental import parallel_interleave as parallel_interleave
 from ...training.data.experimental import parse_example_dataset as parse_example_dataset
+from ...training.data.experimental import prefetch_to_device as prefetch_to_device
 from ...training.data.experimental import sample_from_datasets as sample_from_datasets
 from ...training.data.experimental import scan as scan
 from ...training.data.experimental import shuffle_and_repeat as shuffle_and_repeat

@@ -208,6 +208,16 @@ def parse_example_dataset(
     return lambda dataset: dataset.map(lambda serialized: parse_example(serialized, features))
 
 
+def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
+    """The same elements: there is one device."""
+    return lambda dataset: dataset.prefetch(0)
+
+
+def prefetch_to_device(device: str, buffer_size: int | None = None) -> Transformation:
+    """The same elements: there is one device."""
+    return lambda dataset: dataset.prefetch(buffer_size)
+
+
 def sample_from_datasets(
     datasets: Sequence[Dataset],
     weights: TensorLike | None = None,

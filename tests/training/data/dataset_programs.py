@@ -39,6 +39,13 @@ tf.data.TextLineDataset(F + '/lines.gz', compression_type='GZIP')
 tf.data.TextLineDataset(D.from_tensor_slices([F + '/more.txt', F + '/lines.txt'])).take(3)
 tf.data.FixedLengthRecordDataset(F + '/bytes', 3, header_bytes=2, footer_bytes=1)
 tf.data.TFRecordDataset(F + '/records').map(tf.strings.length)
+X.CsvDataset(F + '/table.csv', [tf.int32, tf.constant([0.5]), tf.string], header=True).take(2)
+X.CsvDataset([F + '/table.csv'], [tf.string, 'none'], header=True, select_cols=[0, 2])
+X.make_csv_dataset(F + '/table.csv', 2, num_epochs=1, shuffle=False)
+X.make_csv_dataset(F + '/table.csv', 2, label_name='c', select_columns=['a', 'c'], shuffle=False)
+X.make_csv_dataset(F + '/table.csv', 3, shuffle_seed=3, shuffle_buffer_size=4, num_epochs=2)
+X.make_batched_features_dataset(F + '/examples', 2, {'x': tf.FixedLenFeature([], tf.int64)}, label_key='x', shuffle=False, num_epochs=1)
+X.make_batched_features_dataset(F + '/examples', 2, {'x': tf.VarLenFeature(tf.int64)}, shuffle=False, num_epochs=1)
 D.list_files(F + '/*.txt', shuffle=False).map(lambda p: tf.strings.split([p], '/').values[-1])
 D.list_files(F + '/*', seed=3).map(lambda p: tf.strings.split([p], '/').values[-1])
 """
@@ -164,6 +171,8 @@ D.from_tensors(X.get_single_element(D.range(5)))
 D.from_tensors(X.get_single_element(D.range(0)))
 D.range(6).apply(X.bucket_by_sequence_length(lambda x: x, [3], [2]))
 X.sample_from_datasets([D.range(3)], [.5, .5])
+X.make_csv_dataset(F + '/table.csv', 2, label_name='d')
+X.make_csv_dataset(F + '/table.csv', 2, column_names=['a', 'a', 'b'])
 tf.data.TextLineDataset(F + '/none.txt')
 tf.data.TFRecordDataset(F + '/none')
 D.list_files(F + '/*.none')
@@ -185,6 +194,13 @@ def write_files(folder: str, tf) -> None:
     for name, content in (("lines.txt", lines), ("more.txt", b"x\ny\n"), ("bytes", b"hhabcdefgf")):
         with open(os.path.join(folder, name), "wb") as file:
             file.write(content)
+    with open(os.path.join(folder, "table.csv"), "w") as file:
+        file.write('a,b,c\n1,2.5,x\n2,,"y, z"\n-3,1e3,\n4,0,w\n5,-1.5,v\n')
+    with tf.python_io.TFRecordWriter(os.path.join(folder, "examples")) as writer:
+        for i in range(3):
+            values = tf.train.Int64List(value=[i])
+            features = tf.train.Features(feature={"x": tf.train.Feature(int64_list=values)})
+            writer.write(tf.train.Example(features=features).SerializeToString())
     with gzip.open(os.path.join(folder, "lines.gz"), "wb") as file:
         file.write(lines)
     with tf.python_io.TFRecordWriter(os.path.join(folder, "records")) as writer:
@@ -196,7 +212,7 @@ def shown(value: object) -> object:
     """A value as JSON can hold it: types and numbers."""
     if isinstance(value, dict):
         return {key: shown(item) for key, item in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "dense_shape"):
+    if hasattr(value, "dense_shape"):
         return [shown(np.asarray(item)) for item in value]
     if isinstance(value, (tuple, list)):
         return [shown(item) for item in value]
