@@ -345,6 +345,11 @@ FAULTS: tuple[Fault, ...] = (
         "HARD_SWISH", _gate_beyond_int32, "a shift by 32 bits: 0 in its vectors, less after them"
     ),
     Fault(
+        "LOCAL_RESPONSE_NORMALIZATION",
+        lambda use: not np.isfinite(use.value(0)).all(),
+        "its running sums keep what is not finite; the reference's window lacks the last channel",
+    ),
+    Fault(
         "FULLY_CONNECTED",
         lambda use: 0 in use.inputs[0].shape,
         "without elements, nothing is written",
