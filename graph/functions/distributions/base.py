@@ -238,8 +238,11 @@ class Distribution:
 
     def _shaped(self, drawn: Tensor, sizes: Tensor, known: np.ndarray | None) -> Tensor:
         """[n, *batch, *event] as [*sizes, *batch, *event], with what is known of the shape."""
-        vector = ops.Reshape(sizes, np.array([-1], np.int32))
-        result = ops.Reshape(drawn, concat([vector, ops.Shape(drawn)[1:]], 0))
+        if known is not None:
+            sizes = convert_to_tensor(np.ravel(known), name="sample_shape")
+        elif sizes.get_shape().ndims != 1:
+            sizes = ops.Reshape(sizes, np.array([-1], np.int32))
+        result = ops.Reshape(drawn, concat([sizes, ops.Shape(drawn)[1:]], 0))
         inner = self.batch_shape.concatenate(self.event_shape)
         outer = None if known is None else np.ravel(known)
         rank = result.get_shape().ndims

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ...core.build import number, ops
+from ...core.dtype import as_dtype
 from ...core.scopes import name_scope
 from ..array.array import concat, expand_dims
 from ..math.special import lbeta
@@ -30,14 +29,14 @@ _LIMITS = {"float32": (-10.0, 5.0), "float64": (-20.0, 8.0)}
 def ndtr(x: Tensor) -> Tensor:
     """The standard normal distribution's probability of events up to x: erfc(-x / sqrt(2)) / 2."""
     with name_scope("ndtr", values=[x]):
-        _require_limits(x)
+        _limits(x, "handled, see docstring for supported types")
         return 0.5 * ops.Erfc(x * -math.sqrt(0.5))
 
 
 def log_ndtr(x: Tensor) -> Tensor:
     """log(ndtr(x)), exact in both tails (Abramowitz and Stegun 26.2.12 in the lower one)."""
     with name_scope("log_ndtr", values=[x]):
-        lower, upper = _require_limits(x)
+        lower, upper = _limits(x, "supported")
         far, near = ops.Minimum(x, number(lower, x)), ops.Maximum(x, number(lower, x))
         inverse = ops.Reciprocal(ops.Square(far))
         series = 1.0 + inverse * (-1.0 + inverse * (3.0 - 15.0 * inverse))
@@ -46,10 +45,11 @@ def log_ndtr(x: Tensor) -> Tensor:
         return ops.SelectV2(x > upper, -ndtr(-x), below)
 
 
-def _require_limits(x: Tensor) -> tuple[float, float]:
-    limits = _LIMITS.get(np.dtype(x.dtype).name)
+def _limits(x: Tensor, words: str) -> tuple[float, float]:
+    """Those of the type of `x`; TypeError with `words` when it has none."""
+    limits = _LIMITS.get(as_dtype(x.dtype).name)
     if limits is None:
-        raise TypeError(f"x.dtype={x.dtype} is not handled, see docstring for supported types.")
+        raise TypeError(f"x.dtype={as_dtype(x.dtype)!s} is not {words}.")
     return limits
 
 

@@ -28,12 +28,30 @@ DISTRIBUTIONS = {
     "d.Multinomial([3., 5.], logits=[1., 0.])": "[[1., 2.], [4., 1.]]",
     "d.DirichletMultinomial(4., [1., 2., 3.])": "[[1., 1., 2.], [0., 4., 0.]]",
     "d.DirichletMultinomial([[3.], [5.]], [[1., 2.], [.5, .5]])": "[[1., 2.], [4., 1.]]",
+    "d.Normal(F([None, 2]), 2., validate_args=True)": "[.5, 3.]",
+    "d.Laplace(F(None), [2., 1.], validate_args=True)": "[.5, 3.]",
+    "d.Uniform(0., F([None]), validate_args=True)": "[[.5], [3.]]",
+    "d.StudentT(F([None]), 0., 1., validate_args=True)": "[.5, -3.]",
+    "d.Gamma(F(None), [2., 1.], validate_args=True)": "[.5, 3.]",
+    "d.Exponential(F([None]), validate_args=True)": "[[.5], [3.]]",
+    "d.Beta(F([None]), [2., 1.], validate_args=True)": "[.5, .25]",
+    "d.Bernoulli(probs=F([None]) / 4., validate_args=True)": "[[0], [1]]",
+    "d.Bernoulli(logits=F(None), dtype=tf.int64)": "[0, 1]",
+    "d.Categorical(F([None, None]), validate_args=True)": "[[0], [1]]",
+    "d.Categorical(probs=F([None, 4]) / 10., dtype=tf.float64)": "np.float64([0, 1])",
+    "d.Dirichlet(F([None, 3])[:1] + 1.0, validate_args=True)": "[.25, .25, .5]",
+    "d.Multinomial(F([]) + 2., probs=[.25, .75], validate_args=True)": "[1., 2.]",
+    "d.DirichletMultinomial(3., F([None, 2]), validate_args=True)": "[1., 2.]",
+    "d.Normal(np.float16(0), np.float16([1, 2]))": "np.float16([.5, 3])",
+    "d.Laplace(np.float16(0), np.float16([1, 2]))": "np.float16([.5, 3])",
+    "d.Uniform(np.float16(0), np.float16([1, 2]))": "np.float16([.5, 3])",
+    "d.Bernoulli(np.float16([1, 2]), dtype=tf.float16)": "np.float16([0, 1])",
 }
 """Distributions, and what their functions of a value are shown."""
 OF_A_VALUE = ("log_prob", "prob", "cdf", "log_cdf", "survival_function", "log_survival_function")
 STATISTICS = ("mean", "variance", "stddev", "mode", "entropy", "covariance")
+SHAPE_TENSORS = ("batch_shape_tensor", "event_shape_tensor", "is_scalar_batch", "is_scalar_event")
 FACTS = (
-    *("batch_shape_tensor()", "event_shape_tensor()", "is_scalar_batch()", "is_scalar_event()"),
     *("batch_shape", "event_shape", "dtype", "name", "reparameterization_type"),
     *("allow_nan_stats", "validate_args"),
 )
@@ -60,6 +78,7 @@ d.RegisterKL(d.Normal, d.Normal)(lambda a, b, name=None: None)
 d.RegisterKL(d.Uniform, d.Laplace)(3)
 """
 SHAPES = """
+d.Multinomial(np.float64(4), np.float64([.5, 1.])).log_prob(np.float64([1, 3]))
 d.Normal([0., 1.], 2.).sample().shape
 d.Normal([0., 1.], 2.).sample(3).shape
 d.Normal([0., 1.], 2.).sample([3, 4]).shape
@@ -269,24 +288,26 @@ def outcome(tf, text: str) -> object:
 
 def members(tf, made: str, value: str) -> dict[str, object]:
     """What all that a distribution has gives, and the static shapes of that."""
-    calls = [f"{name}({value})" for name in OF_A_VALUE] + [f"{name}()" for name in STATISTICS]
+    calls = {name: f"{name}({value})" for name in OF_A_VALUE}
+    calls |= {name: f"{name}()" for name in (*STATISTICS, *SHAPE_TENSORS)}
+    calls |= {name: name for name in (*FACTS, *PARAMETERS)}
     if "[3., 5.]" not in made:  # draws of a batch from one stream, at the same time
-        calls += ["sample([2, 3], seed=7)", "sample(seed=8)"]
+        calls |= {"draw": "sample(seed=8)", "draws": "sample([2, 3], seed=7)"}
     results: dict[str, object] = {}
     tensors = {}
     with tf.Graph().as_default(), tf.Session() as session:
         names = Names(tf)
         names["x"] = eval(made, names)
-        for call in [*calls, *FACTS, *PARAMETERS]:
+        for name, call in calls.items():
             try:
                 member = eval(f"x.{call}", names)
             except Exception as error:  # whatever the library under test raises is compared
-                results[call] = words(error)
+                results[name] = words(error)
                 continue
             if isinstance(member, tf.Tensor):
-                tensors[call] = member
+                tensors[name] = member
             else:
-                results[call] = shown(member)
-        for call, array in session.run(tensors).items():
-            results[call] = [str(tensors[call].shape), shown(array)]
+                results[name] = shown(member)
+        for name, array in session.run(tensors, names.fed).items():
+            results[name] = [str(tensors[name].shape), shown(array)]
     return results
