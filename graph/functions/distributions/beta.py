@@ -96,12 +96,12 @@ class Beta(ScalarDistribution):
         x = self._checked(value)
         successes = ops.Xlogy(self.concentration1 - 1.0, x)
         failures = (self.concentration0 - 1.0) * ops.Log1p(-x)
-        return successes + failures - self.log_normalization()
+        return successes + failures - self._log_normalization()
 
     def _cdf(self, value: Tensor) -> Tensor:
         return ops.Betainc(self.concentration1, self.concentration0, value)
 
-    def log_normalization(self) -> Tensor:
+    def _log_normalization(self) -> Tensor:
         """log Beta(concentration1, concentration0)"""
         logs = ops.Lgamma(self.concentration1) + ops.Lgamma(self.concentration0)
         return logs - ops.Lgamma(self.total_concentration)
@@ -109,7 +109,7 @@ class Beta(ScalarDistribution):
     def _entropy(self) -> Tensor:
         one, zero, total = self.concentration1, self.concentration0, self.total_concentration
         return (
-            self.log_normalization()
+            self._log_normalization()
             - (one - 1.0) * ops.Digamma(one)
             - (zero - 1.0) * ops.Digamma(zero)
             + (total - 2.0) * ops.Digamma(total)
@@ -149,7 +149,7 @@ def _kl_beta_beta(p: Beta, q: Beta, name: str | None = None) -> Tensor:
     ]
     with name_scope(name, "kl_beta_beta", [tensor for pair in pairs for tensor in pair]):
         one, zero, total = (ops.Digamma(of_p) * (of_q - of_p) for of_p, of_q in pairs)
-        return q.log_normalization() - p.log_normalization() - one - zero + total
+        return q._log_normalization() - p._log_normalization() - one - zero + total
 
 
 class Dirichlet(VectorDistribution):
