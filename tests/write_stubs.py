@@ -20,6 +20,7 @@ FACADES = (
     "flatlite.compat.v1.config_threading",
     "flatlite.compat.v1.debugging",
     "flatlite.compat.v1.distribute",
+    "flatlite.compat.v1.distributions",
     "flatlite.compat.v1.dtypes",
     "flatlite.compat.v1.feature_column",
     "flatlite.compat.v1.gfile",

@@ -17,6 +17,7 @@ MODULES = {
     "data": "compat.v1.data",
     "debugging": "compat.v1.debugging",
     "distribute": "compat.v1.distribute",
+    "distributions": "compat.v1.distributions",
     "dtypes": "compat.v1.dtypes",
     "errors": "errors",
     "feature_column": "compat.v1.feature_column",

@@ -11,6 +11,7 @@ from ...compat.v1 import config as config
 from ...compat.v1 import data as data
 from ...compat.v1 import debugging as debugging
 from ...compat.v1 import distribute as distribute
+from ...compat.v1 import distributions as distributions
 from ...compat.v1 import dtypes as dtypes
 from ...compat.v1 import feature_column as feature_column
 from ...compat.v1 import flags as flags

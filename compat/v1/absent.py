@@ -43,7 +43,6 @@ ROOT = {
     "Module": "keep variables in a tf.variable_scope, or in a tf.layers layer",
     "autograph": "write tf.cond and tf.while_loop",
     "contrib": _CONTRIB,
-    "distributions": "compute densities with tf.math and draw with tf.random",
     "enable_eager_execution": _EAGER,
     "enable_tensor_equality": "compare tensors with tf.equal",
     "enable_v2_behavior": _EAGER,

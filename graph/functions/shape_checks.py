@@ -233,13 +233,13 @@ def assert_same_float_dtype(
             common, first = as_dtype(tensor.dtype), f" as {_name(tensor) or tensor}"
         elif tensor.dtype != common:
             raise ValueError(
-                f"{_name(tensor) or tensor}, type={as_dtype(tensor.dtype)!r}, must be of the same "
-                f"type ({common!r}){first}."
+                f"{_name(tensor) or tensor}, type={as_dtype(tensor.dtype)!s}, must be of the same "
+                f"type ({common!s}){first}."
             )
     if common is None:
         return as_dtype(np.float32)
     if not common.is_floating:
-        raise ValueError(f"Expected floating point type, got {common!r}.")
+        raise ValueError(f"Expected floating point type, got {common!s}.")
     return common
 
 

@@ -1,0 +1,1 @@
+"""Distributions, their densities and draws: `tf.distributions`."""
