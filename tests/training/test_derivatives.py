@@ -38,6 +38,8 @@ ELSEWHERE = {
     *("SparseTensorDenseAdd", "SparseTensorDenseMatMul", "QuantizeAndDequantizeV4"),
     "ResourceGatherNd",
     *("NextAfter", "TensorScatterMax", "TensorScatterMin"),
+    *("Merge", "RefMerge", "RefSwitch", "Switch", "TensorArrayReadV3", "TensorArrayScatterV3"),
+    *("TensorArrayGatherV3", "TensorArrayConcatV3", "TensorArraySplitV3", "TensorArrayWriteV3"),
 }
 """Rows that other tests cover."""
 UNTESTED = {

@@ -477,7 +477,7 @@ def repeat(
         data = convert_to_tensor(input, name="data")
         if axis is None or data.sizes == ():
             data, axis = reshape(data, [-1]), axis or 0
-        times = convert_to_tensor(repeats, name="repeats")
+        times = convert_to_tensor(repeats, name="repeats", preferred_dtype=np.int32)
         if times.dtype.kind not in "iu":
             raise TypeError(
                 "Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "
@@ -489,7 +489,7 @@ def repeat(
             raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
         n_slices = None if data.sizes is None else data.sizes[axis]
         n = shape.as_list()[0] if shape.ndims == 1 else None
-        if n is not None and n > 1:
+        if n is not None and n != 1:
             tensor_shape.Dimension(n_slices).assert_is_compatible_with(n)
         return gather(data, _repeated_places(times, data, n_slices, axis), axis=axis)
 

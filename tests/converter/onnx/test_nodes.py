@@ -25,6 +25,7 @@ SPREAD = (
     "reversesequence", "scan", "scatterelements", "shrink", "slice", "topk", "trilu", "unsqueeze",
 )  # fmt: skip
 """Modules whose cases are in every run."""
+pytestmark = pytest.mark.filterwarnings("ignore:.*compute in float64 in the source:UserWarning")
 NO_ARRAYS = ("bfloat16", "int4")
 """Types that LiteRT's wrapper has no arrays for."""
 

@@ -95,7 +95,7 @@ for operation in ("a-b", "b-a", "intersection", "union"):
               WHOLE, set_operation=operation)  # fmt: skip
     data_case(f"Sparse/{operation}", "SparseToSparseSetOperation", PLACES, ELEMENTS, WHOLE, PLACES,
               c([2, 8]), WHOLE, set_operation=operation)  # fmt: skip
-case("SetSize", "SetSize", PLACES, ELEMENTS, WHOLE)
+case("SetSize", "SetSize", PLACES, ELEMENTS, WHOLE, data_dependent=True)
 SQUARE, RHS, BANDS = f(2, 4, 4), f(2, 4, 3), f(2, 3, 4, low=0.5, high=3)
 
 
