@@ -22,6 +22,7 @@ from .identities import (
     divide_by_multiplying,
     merge_casts,
     merge_constants,
+    merge_constants_of_sum,
     multiply_by_zero,
     order_operands,
     remove_identities,
@@ -145,6 +146,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (fuse_padding, "after an affine that must not be padded has passed"),
     (fuse_activation, "last of the fusions: an activation ends what an op can take in"),
     (merge_constants, "what no op took in"),
+    (merge_constants_of_sum, "what is left of them around sums"),
     (shrink_constants, "last: the others need not know that a scalar may stand for a tensor"),
 )
 """The passes in order, each with the reason for its place."""

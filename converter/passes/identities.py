@@ -13,6 +13,7 @@ from .rewrite import (
     COMMUTATIVE,
     NONE,
     REDUCTIONS,
+    RESHAPES,
     activation_of,
     builder,
     constant_of,
@@ -263,6 +264,55 @@ def merge_constants(graph: Graph, op: Op) -> bool:
     swap(graph, op, result)
     graph.remove(inner_op)
     return True
+
+
+@rewrite("MUL", "DIV")
+def merge_constants_of_sum(graph: Graph, op: Op) -> bool:
+    """Multiplies a sum by what its terms and it are multiplied by, as norms of lists have it.
+
+        x -> MUL(a) -> u;  y -> MUL(a) -> v;  PACK(u, v) -> w -> SUM -> s -> MUL(b) -> z
+            becomes      PACK(x, y) -> w -> SUM -> s -> MUL(a * b) -> z
+
+    Also CONCATENATION and one term in another shape. Holds off when a is above 1 or a * b below it,
+    since the sum might overflow then where z does not, and when another op reads what changes.
+    """
+    outer = _term(op)
+    total = None if outer is None else producer_of(outer[0], "SUM")
+    if outer is None or total is None or graph.sole_reader(total.output) is not op:
+        return False
+    joined = producer_of(total.inputs[0], "PACK", "CONCATENATION", *RESHAPES)
+    if joined is None or graph.sole_reader(joined.output) is not total:
+        return False
+    terms = joined.inputs[:1] if joined.kind in RESHAPES else joined.inputs
+    products = [_factor(graph, tensor, joined) for tensor in terms]
+    if None in products or activation_of(joined) != NONE:
+        return False
+    scaled = [product for product in products if product is not None]
+    factor, *others = (number for _, number in scaled)
+    merged = (outer[1] * factor).astype(op.output.dtype)
+    if (
+        set(others) - {factor}
+        or not 0 < factor <= 1
+        or not np.all((merged >= 1) & np.isfinite(merged))
+    ):
+        return False
+    b, activation = builder(graph, op), activation_of(op)
+    for i, (x, _) in enumerate(scaled):
+        joined.set_input(i, x)
+    swap(graph, op, b.MUL(total.output, b.constant(merged), fused_activation_function=activation))
+    return True
+
+
+def _factor(graph: Graph, tensor: Tensor, reader: Op) -> tuple[Tensor, float] | None:
+    """(x, c) of a tensor that is x * c for `reader` alone, with a number c."""
+    inner = producer_of(tensor, "MUL", "DIV")
+    term = None if inner is None else _term(inner)
+    if inner is None or term is None or activation_of(inner) != NONE:
+        return None
+    is_alone = graph.sole_reader(tensor) is reader
+    if term[1].size != 1 or not is_alone or not same_shape(term[0], tensor):
+        return None
+    return term[0], float(term[1].flat[0])
 
 
 def _term(op: Op) -> tuple[Tensor, np.ndarray] | None:

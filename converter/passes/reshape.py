@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from itertools import accumulate
 from math import prod
@@ -284,31 +285,47 @@ def _paddings_before(amounts: np.ndarray, y: Tensor, x: Tensor) -> np.ndarray | 
 
 @rewrite(*BINARY - {"PRELU"})
 def fuse_broadcast(graph: Graph, op: Op) -> bool:
-    """Drops a BROADCAST_TO where the next op broadcasts by itself.
+    """Drops what only brings an input to the shape to which the next op broadcasts by itself.
 
-        x -> BROADCAST_TO(s) -> y;  ADD(y, z) -> w      becomes      ADD(x, z) -> w
+        x -> BROADCAST_TO(s) -> y;  ADD(y, z) -> w         becomes      ADD(x, z) -> w
+        x[9] -> RESHAPE [1,9] -> y;  ADD(y, z[4,1]) -> w   becomes      ADD(x, z) -> w
 
-    Holds off when the shape of w would be another, or the rank is above 4. Another reader keeps the
-    BROADCAST_TO for itself.
+    Also TILE. Holds off when the shape of w would be another, or the rank is above 4. Another
+    reader keeps the BROADCAST_TO or RESHAPE for itself.
     """
     changed = False
     for i, tensor in enumerate(op.inputs):
-        source = producer_of(tensor, "BROADCAST_TO", "TILE")
+        source = producer_of(tensor, *_BROADCASTS)
         if source is None or op.output.rank is None or op.output.rank > 4:
             continue
         x = source.inputs[0]
         others = [t for k, t in enumerate(op.inputs) if k != i and t is not None]
         shapes = [t.sizes for t in (x, tensor, *others) if t.sizes is not None]
-        if len(shapes) < 2 + len(others):
-            continue
-        if source.kind == "TILE" and any(
-            m not in (n, 1) for m, n in zip(shapes[0], shapes[1], strict=True)
-        ):
+        if len(shapes) < 2 + len(others) or not _BROADCASTS[source.kind](*shapes[:2]):
             continue
         if _broadcast([shapes[0], *shapes[2:]]) == op.output.sizes:
             op.set_input(i, x)  # what nobody reads now goes with remove_dead_code
             changed = True
     return changed
+
+
+def _repeats(x: Sizes, y: Sizes) -> bool:
+    """Whether a TILE of x to y repeats dimensions of size 1 alone."""
+    return all(n in (m, 1) for n, m in zip(x, y, strict=True))
+
+
+def _leads(x: Sizes, y: Sizes) -> bool:
+    """Whether y is x behind dimensions of size 1."""
+    added = len(y) - len(x)
+    return added > 0 and y == (1,) * added + x
+
+
+_BROADCASTS: dict[str, Callable[[Sizes, Sizes], bool]] = {
+    "BROADCAST_TO": lambda x, y: True,
+    "TILE": _repeats,
+    **dict.fromkeys(RESHAPES, _leads),
+}
+"""What may give a tensor a shape by broadcasting, and whether it does, from and to which shape."""
 
 
 def _broadcast(shapes: list[Sizes]) -> Sizes:

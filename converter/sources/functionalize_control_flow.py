@@ -257,7 +257,8 @@ def _function(
         copy.tensors[tensor] = arguments[i]
 
     def before(op: Operation) -> list[Operation]:
-        return [t.op for t in op.inputs if t not in positions]
+        is_refused = op.type in _CONTROL  # what it waits for may be a round of another loop
+        return [] if is_refused else [t.op for t in op.inputs if t not in positions]
 
     for op in ordered([t.op for t in outputs if t not in positions], before):
         if op.type in _CONTROL or op.type in _STARTS:

@@ -192,9 +192,10 @@ def rows_replaced(slices, flat, rows, count, b):
     last = b.UNSORTED_SEGMENT_MAX(positions(flat, 0, b), flat, count)
     zero = b.constant(np.int32(0))
     is_updated = b.GREATER_EQUAL(last, zero)
+    chosen = b.GATHER(rows, b.MAXIMUM(last, zero), axis=0)
     if slices.rank > 1:
-        is_updated = b.RESHAPE(is_updated, np.array([-1, *[1] * (slices.rank - 1)], np.int32))
-    return b.SELECT_V2(is_updated, b.GATHER(rows, b.MAXIMUM(last, zero), axis=0), slices)
+        return b.SELECT(is_updated, chosen, slices)  # a vector of conditions chooses whole slices
+    return b.SELECT_V2(is_updated, chosen, slices)
 
 
 @lower("TensorScatterMax", "TensorScatterMin")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,7 +74,9 @@ def find_weights(model: Model, archive: Archive) -> None:
     if archive.is_legacy:
         _find_by_name(model, archive.weights, archive.prefix)
     else:
-        _find_by_number(model, archive.weights, "")
+        missing: list[Layer] = []
+        _find_by_number(model, archive.weights, "", missing)
+        _take_from_twins(model, missing)
         for layer in model.leaves():
             prefix = f"{ASSETS}{layer.folder}/"
             names = [name for name in archive.assets if name.startswith(prefix)]
@@ -87,37 +89,70 @@ def _names(layer: Layer) -> list[str]:
     return list(row.weights(layer)) if row else []
 
 
-def _find_by_number(model: Model, store: Store | LiveWeights, root: str) -> None:
+def _take_from_twins(model: Model, missing: Sequence[Layer]) -> None:
+    """Gives layers without weights those of the one layer that has the same name and settings.
+
+    Keras writes a layer that several others wrap once, where it comes across it first, but its
+    settings in each of them.
+    """
+    for layer in missing:
+        twins = [
+            other
+            for other in model.leaves()
+            if other.stored_weights and _identity(other) == _identity(layer)
+        ]
+        if len({twin.folder for twin in twins}) != 1:
+            raise _wrong_count(layer, _archived(layer), 0)
+        layer.stored_weights, layer.folder = twins[0].stored_weights, twins[0].folder
+
+
+def _identity(layer: Layer) -> tuple[str, str, dict]:
+    """Class, name and settings of a layer, but for objects, which are numbered anew each time."""
+    settings = {key: value for key, value in layer.config.items() if not isinstance(value, dict)}
+    return layer.kind, layer.name, settings
+
+
+def _archived(layer: Layer) -> list[str]:
+    """The names of the weights that an archive has in a layer's group."""
+    row = LAYERS.get(layer.row_kind)
+    return [name for name in row.archived(layer) if name not in layer.outer_weights] if row else []
+
+
+def _find_by_number(
+    model: Model, store: Store | LiveWeights, root: str, missing: list[Layer]
+) -> None:
     counts: Counter[str] = Counter()
     container = next((c for c in CONTAINERS if store.names(f"{root}{c}")), CONTAINERS[0])
     for layer in model.layers.values():
         folder = snake_case(layer.class_name)
         number = counts[folder]
         counts[folder] += 1
-        _find_in_folder(
-            layer, store, f"{root}{container}/{folder}" + (f"_{number}" if number else "")
-        )
+        path = f"{root}{container}/{folder}" + (f"_{number}" if number else "")
+        _find_in_folder(layer, store, path, missing)
 
 
-def _find_in_folder(layer: Layer, store: Store | LiveWeights, path: str) -> None:
+def _find_in_folder(
+    layer: Layer, store: Store | LiveWeights, path: str, missing: list[Layer]
+) -> None:
     """Notes the weights of a layer, or of all layers in it, that lie in the group `path`."""
     if isinstance(layer, Model):
-        _find_by_number(layer, store, f"{path}/")
+        _find_by_number(layer, store, f"{path}/", missing)
         return
-    layer.folder = path
-    row = LAYERS.get(layer.row_kind)
-    names = [name for name in row.archived(layer) if name not in layer.outer_weights] if row else []
+    layer.folder, names = path, _archived(layer)
     stored_names = store.names(f"{path}/vars")
-    if len(stored_names) != len(names):
+    if names and not stored_names:
+        missing.append(layer)
+    elif len(stored_names) != len(names):
         raise _wrong_count(layer, names, len(stored_names))
-    layer.stored_weights = {
-        name: StoredWeight(store, f"{path}/vars/{i}") for i, name in enumerate(names)
-    }
+    else:
+        layer.stored_weights = {
+            name: StoredWeight(store, f"{path}/vars/{i}") for i, name in enumerate(names)
+        }
     for attribute, part in layer.parts.items():
         group = f"{path}/{attribute}"
         if not store.names(group):  # some hold the layer in a private attribute
             group = f"{path}/_{attribute}"
-        _find_in_folder(part, store, group)
+        _find_in_folder(part, store, group, missing)
 
 
 def _find_by_name(model: Model, store: Store | LiveWeights, prefix: str) -> None:

@@ -25,7 +25,17 @@ from cases.registry import FAMILIES
 HERE = Path(__file__).parent / "layers"
 MODULES = (
     *("recurrent", "attention", "audio", "convolution", "norm", "preprocess", "functions"),
-    *("images", "files", "operations", "windows", "sequences", "arguments", "formats", "general"),
+    *(
+        "images",
+        "files",
+        "operations",
+        "windows",
+        "sequences",
+        "arguments",
+        "formats",
+        "general",
+        "shared",
+    ),
 )
 
 

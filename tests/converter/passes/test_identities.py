@@ -6,6 +6,7 @@ from flatlite.converter.passes.identities import (
     divide_by_multiplying,
     merge_casts,
     merge_constants,
+    merge_constants_of_sum,
     multiply_by_zero,
     order_operands,
     remove_identities,
@@ -349,6 +350,44 @@ IDENTITIES = [
              b = MUL(a, float32[]{1e+30})
              return b
            }""",
+    ),
+    Rewrite(
+        "constants/merged_around_a_sum",
+        merge_constants_of_sum,
+        """graph main(x: float32[n], y: float32[n]) {
+             a = MUL(x, float32[]{0.5})
+             b = DIV(y, float32[]{2.0})
+             c = CONCATENATION(a, b; axis=0)
+             d = SUM(c, int32[1]{0})
+             e = MUL(d, float32[]{4.0}; fused_activation_function=RELU)
+             return e
+           }""",
+        """graph main(x: float32[n], y: float32[n]) {
+             c = CONCATENATION(x, y; axis=0)
+             d = SUM(c, int32[1]{0})
+             e = MUL(d, float32[]{2.0}; fused_activation_function=RELU)
+             return e
+           }""",
+    ),
+    *(
+        Rewrite(
+            f"constants/hold_off_around_a_sum_{reason}",
+            merge_constants_of_sum,
+            f"""graph main(x: float32[], y: float32[]) {{
+                  a = MUL(x, float32[]{{{first}}})
+                  b = MUL(y, float32[]{{{second}}})
+                  c = PACK(a, b; values_count=2)
+                  d = SUM(c, int32[1]{{0}})
+                  e = MUL(d, float32[]{{{after}}})
+                  return e, {other}
+                }}""",
+        )
+        for reason, first, second, after, other in (
+            ("of_other_factors", 0.5, 0.25, 4.0, "x"),
+            ("that_may_overflow", 0.5, 0.5, 0.25, "x"),
+            ("that_is_read", 0.5, 0.5, 4.0, "d"),
+            ("of_what_is_read", 0.5, 0.5, 4.0, "b"),
+        )
     ),
     Rewrite(
         "constants/shrunk",

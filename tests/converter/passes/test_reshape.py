@@ -223,6 +223,37 @@ RESHAPES = [
            }""",
     ),
     Rewrite(
+        "broadcast/of_a_reshape_dropped",
+        fuse_broadcast,
+        """graph main(x: float32[4], y: float32[n,4]) {
+             a = RESHAPE(x, int32[2]{1, 4})
+             b = MUL(y, a)
+             return b
+           }""",
+        """graph main(x: float32[4], y: float32[n,4]) {
+             b = MUL(y, x)
+             return b
+           }""",
+    ),
+    Rewrite(
+        "broadcast/holds_off_on_a_reshape_behind",
+        fuse_broadcast,
+        """graph main(x: float32[4], y: float32[4,4]) {
+             a = RESHAPE(x, int32[2]{4, 1})
+             b = MUL(y, a)
+             return b
+           }""",
+    ),
+    Rewrite(
+        "broadcast/holds_off_when_a_reshape_gives_the_shape",
+        fuse_broadcast,
+        """graph main(x: float32[4], y: float32[4]) {
+             a = RESHAPE(x, int32[2]{1, 4})
+             b = MUL(y, a)
+             return b
+           }""",
+    ),
+    Rewrite(
         "broadcast/holds_off_when_it_gives_the_shape",
         fuse_broadcast,
         """graph main(x: float32[1,4], y: float32[4]) {

@@ -1,0 +1,64 @@
+"""Layers and models that several layers wrap, and stacks of cells with masks."""
+
+from __future__ import annotations
+
+from .registry import case
+
+STEPS = (5, 3)
+
+
+def inner(k):
+    """A model of one step."""
+    x = k.Input((3,))
+    y = k.layers.BatchNormalization()(k.layers.Dense(4, activation="relu")(x))
+    return k.Model(x, k.layers.Dense(2)(y))
+
+
+@case("shared")
+def wrapped_twice(k):
+    model, layer, (x, y) = inner(k), k.layers.Dense(3), (k.Input(STEPS), k.Input((4, 3)))
+    wrap = k.layers.TimeDistributed
+    return k.Model([x, y], [wrap(model)(x), wrap(model)(y), wrap(layer)(x), wrap(layer)(y)])
+
+
+@case("shared")
+def wrapped_and_called(k):
+    model, x, y = inner(k), k.Input(STEPS), k.Input((3,))
+    return k.Model([x, y], [k.layers.TimeDistributed(model)(x), model(y)])
+
+
+@case("shared")
+def called_and_wrapped(k):
+    model, x, y = inner(k), k.Input(STEPS), k.Input((3,))
+    result = model(y)
+    return k.Model([x, y], [result, k.layers.TimeDistributed(model)(x)])
+
+
+@case("shared")
+def wrapped_within(k):
+    model, x, y = inner(k), k.Input(STEPS), k.Input(STEPS)
+    outer = k.Model(x, k.layers.TimeDistributed(model)(x))
+    return k.Model(y, [outer(y), k.layers.TimeDistributed(model)(y)])
+
+
+@case("shared")
+def wrapped_sequence(k):
+    layers, x, y = k.layers, k.Input(STEPS), k.Input((4, 3))
+    model = k.Sequential([layers.Dense(4), layers.LayerNormalization()])
+    return k.Model([x, y], [layers.TimeDistributed(model)(x), layers.TimeDistributed(model)(y)])
+
+
+@case("shared")
+def masked_stacks(k):
+    layers, x = k.layers, k.Input((6,), dtype="int32")
+    stack = layers.StackedRNNCells
+    y = layers.Embedding(7, 3, mask_zero=True)(x)
+    cells = stack([layers.LSTMCell(3), layers.GRUCell(2)])
+    both = layers.Bidirectional(layers.RNN(cells, return_sequences=True))(y)
+    inner_cells = [layers.GRUCell(2, reset_after=False), layers.LSTMCell(3)]
+    deep = stack([stack(inner_cells), layers.SimpleRNNCell(2)])
+    all_steps = layers.RNN(deep, return_sequences=True)(y)
+    zeros = [layers.SimpleRNNCell(3), layers.LSTMCell(2)]
+    zeros = layers.RNN(zeros, return_sequences=True, zero_output_for_mask=True)(y)
+    backwards = layers.RNN([layers.GRUCell(2), layers.GRUCell(3)], go_backwards=True)(y)
+    return k.Model(x, [both, all_steps, zeros, backwards])

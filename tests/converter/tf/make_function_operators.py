@@ -1,0 +1,94 @@
+"""Records functions, what TensorFlow answers, and how many operators its converter writes.
+
+Run as `python tests/converter/tf/make_function_operators.py` in an environment that has
+TensorFlow 2.21.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.lite.python import schema_py_generated as schema
+from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+
+RNG = np.random.default_rng(12)
+CORNERS = RNG.uniform(0, 1, (10, 2))
+BOXES = np.concatenate([CORNERS, CORNERS + RNG.uniform(0.3, 1, (10, 2))], -1)
+SCORES = RNG.uniform(0, 1, 10)
+ROWS, ROW_INDICES = RNG.normal(size=(2, 4)), np.array([[1], [3]])
+BATCH = [np.stack([BOXES, BOXES[::-1]]), np.stack([SCORES, SCORES])]
+image, raw = tf.image, tf.raw_ops
+
+
+def best_of(version: int, **options) -> Callable:
+    """One version of the operation, which does not pad if it is not told to."""
+    operation = getattr(raw, f"NonMaxSuppressionV{version}")
+    limits = {"max_output_size": 8, "iou_threshold": 0.3, "score_threshold": 0.4, **options}
+    return lambda x, y: operation(boxes=x, scores=y, **limits)
+
+
+def clipped(*gradients):
+    return tf.clip_by_global_norm(gradients, 1.5)
+
+
+CASES: dict[str, tuple[Callable, Sequence[np.ndarray]]] = {
+    "boxes/v3": (best_of(3), [BOXES, SCORES]),
+    "boxes/v4": (best_of(4), [BOXES, SCORES]),
+    "boxes/v4_padded": (best_of(4, pad_to_max_output_size=True), [BOXES, SCORES]),
+    "boxes/v5": (best_of(5, soft_nms_sigma=0.5), [BOXES, SCORES]),
+    "boxes/v5_padded": (
+        best_of(5, soft_nms_sigma=0.5, pad_to_max_output_size=True), [BOXES, SCORES],
+    ),
+    "boxes/images": (
+        lambda x, y: image.non_max_suppression_padded(x, y, 4, pad_to_max_output_size=True), BATCH,
+    ),
+    "meshgrid/xy": (lambda x, y: tf.meshgrid(x, y), [SCORES, SCORES[:4]]),
+    "meshgrid/ij": (lambda x, y: tf.meshgrid(x, y, indexing="ij"), [SCORES, SCORES[:4]]),
+    "meshgrid/three": (lambda x, y: tf.meshgrid(x, y, x), [SCORES, SCORES[:4]]),
+    "meshgrid/constant": (
+        lambda x: tf.stack(tf.meshgrid(x, np.float32([1, 2, 3])), -1), [SCORES],
+    ),
+    "update/rows": (tf.tensor_scatter_nd_update, [BOXES, ROW_INDICES, ROWS]),
+    "update/elements": (tf.tensor_scatter_nd_update, [SCORES, ROW_INDICES, ROWS[0, :2]]),
+    "update/constant": (
+        lambda x, y: tf.tensor_scatter_nd_update(x, [[1, 0], [3, 2]], y), [BOXES, ROWS[0, :2]],
+    ),
+    "norm/of_one": (clipped, [BOXES]),
+    "norm/of_two": (clipped, [BOXES, SCORES]),
+    "norm/of_three": (clipped, [BOXES, SCORES, ROWS]),
+    "norm/global": (lambda x, y: tf.linalg.global_norm([x, y]), [BOXES, SCORES]),
+}  # fmt: skip
+
+
+def operator_count(content: bytes) -> int:
+    """How many operators TensorFlow's file has, in all its subgraphs."""
+    model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content))
+    return sum(len(graph.operators) for graph in model.subgraphs)
+
+
+def main():
+    recorded = {}
+    for name, (body, inputs) in CASES.items():
+        arrays = [x.astype(np.int32 if x.dtype.kind == "i" else np.float32) for x in inputs]
+        specs = [tf.TensorSpec(x.shape, x.dtype, name=f"x{i}") for i, x in enumerate(arrays)]
+        function = tf.function(lambda *a, body=body: tf.nest.flatten(body(*a)))
+        concrete = function.get_concrete_function(*specs)
+        frozen = convert_variables_to_constants_v2(concrete)
+        content = tf.lite.TFLiteConverter.from_concrete_functions([concrete], function).convert()
+        graph = frozen.graph.as_graph_def().SerializeToString()
+        recorded[f"{name}/graph"] = np.frombuffer(graph, np.uint8)
+        recorded[f"{name}/inputs"] = np.array([x.name for x in frozen.inputs])
+        recorded[f"{name}/outputs"] = np.array([x.name for x in frozen.outputs])
+        recorded[f"{name}/operators"] = np.array(operator_count(content))
+        recorded |= {f"{name}/x{i}": x for i, x in enumerate(arrays)}
+        recorded |= {f"{name}/y{i}": y.numpy() for i, y in enumerate(function(*arrays))}
+    np.savez_compressed(Path(__file__).with_name("function_operators.npz"), **recorded)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    main()
