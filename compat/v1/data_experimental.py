@@ -10,11 +10,11 @@ HOMES = {
     "training.data.csv": "CsvDataset make_batched_features_dataset make_csv_dataset",
     "training.data.experimental": (
         "Counter RandomDataset Reducer assert_cardinality bucket_by_sequence_length cardinality "
-        "choose_from_datasets copy_to_device dense_to_sparse_batch enumerate_dataset from_variant get_structure "
-        "get_single_element group_by_reducer group_by_window ignore_errors map_and_batch "
-        "map_and_batch_with_legacy_function parallel_interleave parse_example_dataset "
-        "prefetch_to_device "
-        "sample_from_datasets scan shuffle_and_repeat take_while to_variant unbatch unique"
+        "choose_from_datasets copy_to_device dense_to_sparse_batch enumerate_dataset "
+        "from_variant get_single_element get_structure group_by_reducer group_by_window "
+        "ignore_errors map_and_batch map_and_batch_with_legacy_function parallel_interleave "
+        "parse_example_dataset prefetch_to_device sample_from_datasets scan shuffle_and_repeat "
+        "take_while to_variant unbatch unique"
     ),
     "training.data.iterators": "Optional get_next_as_optional",
     "training.data.options": (
