@@ -77,6 +77,17 @@ def test_within_few_units(units, run_kernel, name):
     assert both.all(), (x[~both][:5], got[~both][:5], exact[~both][:5])
 
 
+@pytest.mark.parametrize(("name", "most", "beyond"), [("gelu", 7, 1 / 500), ("gelu_tanh", 4, 0)])
+def test_usual_numbers(units, run_kernel, name, most, beyond):
+    """No number among them that lets its neighbours take the form for all numbers."""
+    x = np.random.default_rng(2).uniform(-9, 9, 40_000).astype(np.float32)
+    got = run_kernel(f"unary.{name}", x, out=(x.shape, x.dtype), split=x.size)
+    exact = EXACT[name](x.astype(np.longdouble))
+    off = np.abs(got - exact) / np.spacing(np.abs(exact).astype(np.float32))
+    assert off.max() <= most
+    assert (off > units).mean() <= beyond
+
+
 SPECIAL = np.float32([np.inf, -np.inf, np.nan, 0.0, -0.0])
 AT_SPECIAL = {
     "cos": [np.nan, np.nan, np.nan, 1, 1],

@@ -209,10 +209,22 @@ class FloatVector:
 
     def rectified(self):
         """max(self, 0) of what is no nan."""
-        kind = self.bits().type
-        name = f"llvm.smax.v{kind.count}i{kind.element.width}"
-        zeros = ir.Constant(kind, None)
-        return self.of_bits(self.w.call(name, kind, [self.bits(), zeros]))
+        return self._with_bits("smax", 0)
+
+    def negative_part(self):
+        """min(self, 0): self - self.negative_part() is max(self, 0), and nan of -infinity."""
+        return self._with_bits("smin", 0)
+
+    def limited(self, limit):
+        """min(self, `limit`) of what has no sign; of nan, `limit`."""
+        return self._with_bits("smin", int(np.float32(limit).view(np.int32)))
+
+    def _with_bits(self, name, number):
+        """What LLVM's intrinsic for whole numbers makes of the bits and a number."""
+        number = self.splat_int(number)
+        kind = number.type
+        name = f"llvm.{name}.v{kind.count}i{kind.element.width}"
+        return self.of_bits(self.w.call(name, kind, [self.bits(), number]))
 
     def minimum(self, limit):
         """The smaller of both; nan stays nan."""

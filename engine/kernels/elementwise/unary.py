@@ -85,8 +85,8 @@ def normal(x):
 
 
 _X_OUT = "x:float32[n] out:float32[n]"
-for _name in ("elu", "logistic", "tanh"):
-    kernel(_X_OUT, name=_name)(in_vectors(getattr(_float32, _name)))
+for _name, _few in (("elu", 4), ("logistic", 4), ("tanh", 2)):
+    kernel(_X_OUT, name=_name)(in_vectors(getattr(_float32, _name), few=_few))
 for _name, _within, _few in (
     ("exp", up_to(_float32.USUAL_EXP), 4),
     ("gelu", up_to(_float32.USUAL_GELU), 4),
