@@ -278,6 +278,8 @@ def _microkernel_text(symbol: str, simd: Simd) -> str:
     arguments = [context.get_value_type(kind) for kind in declared.signature.args]
     module, builder, function = _start(returns, arguments, symbol)
     function.attributes.add("alwaysinline" if declared.inline else "noinline")
+    if not declared.inline:  # spilled vectors then never cross a cache line
+        function.attributes.alignstack = 4 * simd.width
     value = declared.emit(builder, simd, *function.args)
     if value is None:
         builder.ret_void()
