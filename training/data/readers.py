@@ -50,7 +50,25 @@ def _text(value: TensorLike | None) -> Tensor:
     return convert_to_tensor(b"" if value is None else value, np.dtype(object), name="compression")
 
 
-class TextLineDataset(_FileDataset):
+class _RecordDataset(_FileDataset):
+    """Records that say themselves where they end."""
+
+    kind = ""
+    """The operation."""
+
+    def __init__(
+        self,
+        filenames: TensorLike | Dataset,
+        compression_type: TensorLike | None = None,
+        buffer_size: TensorLike | None = None,
+        num_parallel_reads: TensorLike | None = None,
+        name: str | None = None,
+    ):
+        options = [_text(compression_type), int64(_BUFFER if buffer_size is None else buffer_size)]
+        super().__init__(self.kind, filenames, options, name)
+
+
+class TextLineDataset(_RecordDataset):
     """The lines of files, without their ends.
 
     Args:
@@ -60,19 +78,10 @@ class TextLineDataset(_FileDataset):
         name: Of the operation.
     """
 
-    def __init__(
-        self,
-        filenames: TensorLike | Dataset,
-        compression_type: TensorLike | None = None,
-        buffer_size: TensorLike | None = None,
-        num_parallel_reads: TensorLike | None = None,
-        name: str | None = None,
-    ):
-        options = [_text(compression_type), int64(_BUFFER if buffer_size is None else buffer_size)]
-        super().__init__("TextLineDataset", filenames, options, name)
+    kind = "TextLineDataset"
 
 
-class TFRecordDataset(_FileDataset):
+class TFRecordDataset(_RecordDataset):
     """The records of record files, as TFRecordWriter writes them.
 
     Args:
@@ -82,16 +91,7 @@ class TFRecordDataset(_FileDataset):
         name: Of the operation.
     """
 
-    def __init__(
-        self,
-        filenames: TensorLike | Dataset,
-        compression_type: TensorLike | None = None,
-        buffer_size: TensorLike | None = None,
-        num_parallel_reads: TensorLike | None = None,
-        name: str | None = None,
-    ):
-        options = [_text(compression_type), int64(_BUFFER if buffer_size is None else buffer_size)]
-        super().__init__("TFRecordDataset", filenames, options, name)
+    kind = "TFRecordDataset"
 
 
 class FixedLengthRecordDataset(_FileDataset):
