@@ -15,8 +15,7 @@ import numpy as np
 from ...engine.philox import Philox
 from ...schema.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from ..core.shapes import shown
-from .keys import shared_name
-from .resources import resource_kernel
+from .resources import handle_of, resource_kernel
 
 if TYPE_CHECKING:
     from ..core.graph import Operation
@@ -32,6 +31,8 @@ INFINITE, UNKNOWN = -1, -2
 _WORD = 1 << 32
 KernelT = TypeVar("KernelT", bound="Callable[..., Data]")
 _END = object()
+_UNCHECKED = 1024
+"""Elements of a source after which it is looked at whether the run goes on."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,18 @@ def steps(step: Callable[[], Element]) -> Elements:
     return iter(step, _END)
 
 
-def handle(item: object) -> np.ndarray:
-    """A scalar that holds a dataset, an iterator or an optional."""
-    array = np.empty((), object)
-    array[()] = item
-    return array
+def checked(elements: Elements, state: State) -> Elements:
+    """The elements of a source that may have more than anybody waits for: a run can be ended."""
+    n = 0
+
+    def step() -> Element:
+        nonlocal n
+        n += 1
+        if not n % _UNCHECKED:
+            state.control.check()
+        return next(elements)
+
+    return steps(step)
 
 
 def dataset_of(array: np.ndarray) -> Data:
@@ -79,7 +87,7 @@ def dataset_kernel(*types: str) -> Callable[[KernelT], KernelT]:
 
     def register(function: KernelT) -> KernelT:
         def kernel(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray:
-            return handle(function(op, state, *arrays))
+            return handle_of(function(op, state, *arrays))
 
         resource_kernel(*types)(kernel)
         return function
@@ -150,17 +158,6 @@ class Seeds:
     def pair(self) -> tuple[int, int]:
         """Two numbers, the seeds of another stream."""
         return self.next(), self.next()
-
-
-def shared_iterator(
-    op: Operation, state: State, make: Callable[[], DatasetIterator]
-) -> DatasetIterator:
-    """The iterator that an operation stands for in a Session."""
-    with state.lock:
-        key = state.placed(op, shared_name(op) or f"/{op.name}")
-        if not isinstance(state.resources.get(key), DatasetIterator):
-            state.resources[key] = make()
-        return cast("DatasetIterator", state.resources[key])
 
 
 def declared(op: Operation) -> tuple[list[np.dtype], list[Shape]]:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import numpy as np
 
 from ...schema.errors import OpError
 from .hosted import hosted
+from .keys import shared_name
 from .run_errors import of_operation
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ..core.graph import Operation
     from ..core.protocols import KernelResult
     from .state import State
 
     Kernel = Callable[..., KernelResult]
+
+Resource = TypeVar("Resource")
 
 
 def resource_kernel(*types: str) -> Callable[[Kernel], Kernel]:
@@ -34,3 +37,20 @@ def resource_kernel(*types: str) -> Callable[[Kernel], Kernel]:
         return hosted(*types)(kernel)
 
     return register
+
+
+def shared(op: Operation, state: State, make: Callable[[str], Resource]) -> Resource:
+    """What an operation stands for in a Session; `make` gets the name for its messages."""
+    name = shared_name(op)
+    with state.lock:
+        key = state.placed(op, name or f"/{op.name}")
+        if key not in state.resources:
+            state.resources[key] = make(name or f"_{len(state.resources)}_{op.name}")
+        return cast("Resource", state.resources[key])
+
+
+def handle_of(resource: object) -> np.ndarray:
+    """A scalar that holds an object."""
+    handle = np.empty((), object)
+    handle[()] = resource
+    return handle

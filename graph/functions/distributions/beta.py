@@ -225,10 +225,10 @@ class Dirichlet(VectorDistribution):
         return ops.Rsqrt(1.0 + expand_dims(self.total_concentration, -1))
 
     def _mode(self) -> Tensor:
-        excess = expand_dims(self.total_concentration, -1) - self._n_classes()
+        denominator = expand_dims(self.total_concentration, -1) - self._n_classes()
         defined = reduce_all(self.concentration > 1.0, axis=-1, keepdims=True)
         words = {"Mode undefined when any concentration <= 1": self.concentration}
-        return above_one(self, (self.concentration - 1.0) / excess, words, defined)
+        return above_one(self, (self.concentration - 1.0) / denominator, words, defined)
 
     def _n_classes(self) -> Tensor:
         return cast(self.event_shape_tensor()[0], self.dtype)

@@ -235,8 +235,8 @@ class StudentT(ScalarDistribution):
 
     def _variance(self) -> Tensor:
         is_finite = self.df > 2.0
-        excess = ops.SelectV2(is_finite, self.df - 2.0, number(1, self.df))
-        variance = self._over_batch(ops.Square(self.scale)) * self.df / excess
+        denominator = ops.SelectV2(is_finite, self.df - 2.0, number(1, self.df))
+        variance = self._over_batch(ops.Square(self.scale)) * self.df / denominator
         variance = ops.SelectV2(is_finite, variance, number(math.inf, variance))
         words = "variance not defined for components of df <= 1"
         return above_one(self, variance, {words: self.df})

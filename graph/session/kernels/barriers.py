@@ -8,8 +8,7 @@ import numpy as np
 
 from ....schema.errors import NotFoundError
 from ..barriers import Barrier
-from ..resources import resource_kernel
-from .queues import handle_of, shared
+from ..resources import handle_of, resource_kernel, shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,10 +15,8 @@ from ..datasets import (
     Optional,
     dataset_of,
     declared,
-    handle,
-    shared_iterator,
 )
-from ..resources import resource_kernel
+from ..resources import handle_of, resource_kernel, shared
 from .control import as_results, body_of
 
 if TYPE_CHECKING:
@@ -36,21 +34,21 @@ _TYPE_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 @resource_kernel("Iterator", "IteratorV2")
 def iterator(op: Operation, state: State) -> np.ndarray:
     """An iterator, which `MakeIterator` starts."""
-    return handle(shared_iterator(op, state, lambda: DatasetIterator(*declared(op))))
+    return handle_of(shared(op, state, lambda name: DatasetIterator(*declared(op))))
 
 
 @resource_kernel("OneShotIterator")
 def one_shot_iterator(op: Operation, state: State) -> np.ndarray:
     """An iterator over the dataset that a function makes the first time."""
 
-    def make() -> DatasetIterator:
+    def make(name: str) -> DatasetIterator:
         reference = cast("FunctionRef", op.get_attr("dataset_factory"))
         (data,) = body_of(state, op, reference, ()).run(())
         started = DatasetIterator(*declared(op))
         started.start(dataset_of(data))
         return started
 
-    return handle(shared_iterator(op, state, make))
+    return handle_of(shared(op, state, make))
 
 
 def iterator_of(array: np.ndarray) -> DatasetIterator:
@@ -109,9 +107,9 @@ def get_next(op: Operation, state: State, array: np.ndarray) -> KernelResult:
 def get_next_as_optional(op: Operation, state: State, array: np.ndarray) -> np.ndarray:
     """The next element, or that there is none."""
     try:
-        return handle(Optional(_require_alike(op, iterator_of(array).next())))
+        return handle_of(Optional(_require_alike(op, iterator_of(array).next())))
     except OutOfRangeError:
-        return handle(Optional())
+        return handle_of(Optional())
 
 
 @resource_kernel("IteratorToStringHandle")
@@ -151,7 +149,7 @@ def from_string_handle(op: Operation, state: State, text: np.ndarray) -> np.ndar
     ):
         words = "the string handle is of an iterator whose elements have other shapes"
         raise InvalidArgumentError(None, None, words)
-    return handle(iterator)
+    return handle_of(iterator)
 
 
 def _may_agree(shape: Sequence[int | None], other: Sequence[int | None]) -> bool:
@@ -164,13 +162,13 @@ def _may_agree(shape: Sequence[int | None], other: Sequence[int | None]) -> bool
 @resource_kernel("OptionalFromValue")
 def optional_from_value(op: Operation, state: State, *components: np.ndarray) -> np.ndarray:
     """An optional with an element."""
-    return handle(Optional(tuple(x.copy() for x in components)))
+    return handle_of(Optional(tuple(x.copy() for x in components)))
 
 
 @resource_kernel("OptionalNone")
 def optional_none(op: Operation, state: State) -> np.ndarray:
     """An optional without one."""
-    return handle(Optional())
+    return handle_of(Optional())
 
 
 def _optional(array: np.ndarray) -> Optional:

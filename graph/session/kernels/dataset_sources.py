@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
@@ -10,21 +9,22 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ....schema.errors import InvalidArgumentError, NotFoundError, OutOfRangeError
-from ....schema.tensorflow import gfile
-from ....schema.tensorflow.records import COMPRESSIONS, read_records
+from ....schema.errors import InvalidArgumentError, OutOfRangeError
+from ....schema.tensorflow.records import COMPRESSIONS
 from ..datasets import (
     INFINITE,
     Data,
     Element,
     Elements,
     Seeds,
+    checked,
     dataset_kernel,
     declared,
     row,
     steps,
 )
 from .dataset_functions import function_of
+from .readers import content_of, lines_of, records_of, unpacked
 
 if TYPE_CHECKING:
     from ...core.graph import Operation
@@ -81,7 +81,11 @@ def numbers(
         raise InvalidArgumentError(None, None, "step must be a non-zero integer.")
     values = range(int(start), int(stop), int(step))
     (dtype,), _ = declared(op)
-    return Data(lambda: ((np.array(i, dtype),) for i in values), len(values))
+
+    def elements() -> Elements:
+        return checked(((np.array(i, dtype),) for i in values), state)
+
+    return Data(elements, len(values))
 
 
 @dataset_kernel("RandomDataset")
@@ -90,7 +94,7 @@ def random_numbers(op: Operation, state: State, seed: np.ndarray, seed2: np.ndar
 
     def elements() -> Elements:
         numbers = Seeds(int(seed), int(seed2))
-        return ((np.array(numbers.next(), np.int64),) for _ in count())
+        return checked(((np.array(numbers.next(), np.int64),) for _ in count()), state)
 
     return Data(elements, INFINITE)
 
@@ -137,24 +141,8 @@ def _paths(filenames: np.ndarray) -> list[str]:
     return [name.decode("utf-8", "surrogateescape") for name in names]
 
 
-def _content(path: str, compression: str) -> bytes:
-    with gfile.GFile(path, "rb") as file:
-        content = cast("bytes", file.read())
-    return zlib.decompress(content, COMPRESSIONS[compression] or 0) if compression else content
-
-
 def _lines(path: str, compression: str) -> Iterator[bytes]:
-    lines = _content(path, compression).split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    return (line.replace(b"\r", b"") for line in lines)
-
-
-def _records(path: str, compression: str) -> Iterator[bytes]:
-    local = gfile.local_path(path)
-    if not gfile.Exists(local):
-        raise NotFoundError(None, None, f"{local}; No such file or directory")
-    return read_records(local, compression)
+    return lines_of(unpacked(content_of(path), compression))
 
 
 def _files(filenames: np.ndarray, compression_type: np.ndarray | None, read: Read) -> Data:
@@ -183,7 +171,7 @@ def tf_records(
     op: Operation, state: State, filenames: np.ndarray, compression_type: np.ndarray, *_: np.ndarray
 ) -> Data:
     """The records of record files."""
-    return _files(filenames, compression_type, _records)
+    return _files(filenames, compression_type, records_of)
 
 
 @dataset_kernel("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2")
@@ -209,7 +197,7 @@ def fixed_length_records(
 
 
 def _fixed(header: int, size: int, footer: int, path: str, compression: str) -> Iterator[bytes]:
-    content = _content(path, compression)
+    content = unpacked(content_of(path), compression)
     n_bytes = len(content) - header - footer
     if n_bytes % size:
         raise InvalidArgumentError(

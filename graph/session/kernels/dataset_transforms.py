@@ -23,17 +23,17 @@ from ..datasets import (
     Element,
     Elements,
     Seeds,
+    checked,
     dataset_kernel,
     dataset_of,
     declared,
     divided,
-    handle,
     positive,
     row,
     steps,
     total,
 )
-from ..resources import resource_kernel
+from ..resources import handle_of, resource_kernel
 from .control import as_results
 from .dataset_functions import batches
 from .serialized import serialized_parts
@@ -254,7 +254,7 @@ def repeated(op: Operation, state: State, source: np.ndarray, times: np.ndarray)
                     raise StopIteration
                 inner, n_left, is_fresh = data.elements(), n_left - 1, n_left < 0
 
-        return steps(step)
+        return checked(steps(step), state)
 
     return Data(elements, known)
 
@@ -381,7 +381,7 @@ def windows(
             members = buffer[:reach:step_size]
             n_skipped = max(move - len(buffer), 0) if len(buffer) == reach else 0
             del buffer[:move]
-            return tuple(handle(_column(members, k)) for k in range(n_components))
+            return tuple(handle_of(_column(members, k)) for k in range(n_components))
 
         return steps(step)
 
@@ -477,7 +477,7 @@ def shuffle_and_repeat(
     """The elements in random order, again and again."""
     data, (size, next_seeds) = dataset_of(source), _shuffling(op, buffer_size, seed, seed2)
     inner = Data(lambda: shuffled(data.elements(), size, next_seeds()), data.cardinality)
-    return repeated(op, state, handle(inner), times)
+    return repeated(op, state, handle_of(inner), times)
 
 
 @dataset_kernel("DirectedInterleaveDataset")

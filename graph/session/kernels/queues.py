@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
 from ....schema.dtypes import tf_name
 from ....schema.errors import InvalidArgumentError, NotFoundError
 from ...core.shapes import shown
-from ..keys import shared_name
 from ..queues import PaddingQueue, PriorityQueue, Queue, ShuffleQueue, check_element
-from ..resources import resource_kernel
+from ..resources import handle_of, resource_kernel, shared
 
 if TYPE_CHECKING:
     from ...core.graph import Operation
@@ -23,25 +22,7 @@ if TYPE_CHECKING:
 
     Shapes: TypeAlias = "Sequence[Shape] | None"
 
-Resource = TypeVar("Resource")
 SINGLE = {"QueueEnqueue": "QueueEnqueueV2", "QueueDequeue": "QueueDequeueV2"}
-
-
-def shared(op: Operation, state: State, make: Callable[[str], Resource]) -> Resource:
-    """What an operation stands for in a Session; `make` gets the name for its messages."""
-    name = shared_name(op)
-    with state.lock:
-        key = state.placed(op, name or f"/{op.name}")
-        if key not in state.resources:
-            state.resources[key] = make(name or f"_{len(state.resources)}_{op.name}")
-        return cast("Resource", state.resources[key])
-
-
-def handle_of(resource: object) -> np.ndarray:
-    """A scalar that holds an object."""
-    handle = np.empty((), object)
-    handle[()] = resource
-    return handle
 
 
 def _declared(op: Operation) -> tuple[Shapes, int]:

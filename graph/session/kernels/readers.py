@@ -13,8 +13,8 @@ from ....schema import proto
 from ....schema.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from ....schema.tensorflow import gfile
 from ....schema.tensorflow.records import RECORD_OVERHEAD, read_records
-from ..resources import resource_kernel
-from .queues import handle_of, queue_of, shared
+from ..resources import handle_of, resource_kernel, shared
+from .queues import queue_of
 
 if TYPE_CHECKING:
     from ...core.graph import Operation
@@ -34,16 +34,32 @@ def _path(array: np.ndarray, what: str) -> str:
     return cast("bytes", array.item()).decode("utf-8", "surrogateescape")
 
 
-def _content(path: str | bytes) -> bytes:
+def content_of(path: str | bytes) -> bytes:
     """The bytes of a file; TensorFlow's errors where it cannot be read."""
     with gfile.GFile(path, "rb") as file:
         return cast("bytes", file.read())
 
 
+def lines_of(content: bytes) -> Iterator[bytes]:
+    """Lines without their ends."""
+    lines = content.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return (line.replace(b"\r", b"") for line in lines)
+
+
+def records_of(path: str | bytes, compression: str) -> Iterator[bytes]:
+    """The records of a record file; NotFoundError where there is none."""
+    local = gfile.local_path(path)
+    if not gfile.Exists(local):
+        raise NotFoundError(None, None, f"{local}; No such file or directory")
+    return read_records(local, compression)
+
+
 @resource_kernel("ReadFile")
 def read_file(op: Operation, state: State, filename: np.ndarray) -> np.ndarray:
     """The content of a file."""
-    return np.array(_content(_path(filename, "Input filename tensor")), object)
+    return np.array(content_of(_path(filename, "Input filename tensor")), object)
 
 
 @resource_kernel("WriteFile")
@@ -167,7 +183,7 @@ def identity_reader(op: Operation, state: State) -> np.ndarray:
 @resource_kernel("WholeFileReader", "WholeFileReaderV2")
 def whole_file_reader(op: Operation, state: State) -> np.ndarray:
     """A reader of whole files."""
-    return _reader(op, state, lambda work: [(work, _content(work))], True)
+    return _reader(op, state, lambda work: [(work, content_of(work))], True)
 
 
 @resource_kernel("TextLineReader", "TextLineReaderV2")
@@ -176,17 +192,15 @@ def text_line_reader(op: Operation, state: State) -> np.ndarray:
     skipped = _number(op, "skip_header_lines")
 
     def read(work: bytes) -> Iterator[Record]:
-        lines = _content(work).split(b"\n")
-        if not lines[-1]:
-            lines.pop()
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(lines_of(content_of(work)), 1):
             if number > skipped:
-                yield work + b":%d" % number, line.replace(b"\r", b"")
+                yield work + b":%d" % number, line
 
     return _reader(op, state, read)
 
 
-def _unpacked(content: bytes, encoding: str) -> bytes:
+def unpacked(content: bytes, encoding: str) -> bytes:
+    """The content of a file that may be compressed."""
     return zlib.decompress(content, _WINDOWS[encoding]) if encoding in _WINDOWS else content
 
 
@@ -209,7 +223,7 @@ def fixed_length_record_reader(op: Operation, state: State) -> np.ndarray:
             raise InvalidArgumentError(None, None, words)
 
     def read(work: bytes) -> Iterator[Record]:
-        content = _unpacked(_content(work), encoding)
+        content = unpacked(content_of(work), encoding)
         last = len(content) - footer - size
         for number, begin in enumerate(range(header, last + 1, step)):
             yield work + b":%d" % number, content[begin : begin + size]
@@ -224,11 +238,8 @@ def tf_record_reader(op: Operation, state: State) -> np.ndarray:
     compression = attr.decode() if isinstance(attr, bytes) else attr
 
     def read(work: bytes) -> Iterator[Record]:
-        path = gfile.local_path(work)
-        if not gfile.Exists(path):
-            raise NotFoundError(None, None, f"{path}; No such file or directory")
         offset = 0
-        for record in read_records(path, compression):
+        for record in records_of(work, compression):
             yield work + b":%d" % offset, record
             offset += len(record) + RECORD_OVERHEAD
 

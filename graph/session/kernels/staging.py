@@ -8,9 +8,9 @@ import numpy as np
 
 from ....schema.errors import InvalidArgumentError
 from ..queues import Queue
-from ..resources import resource_kernel
+from ..resources import resource_kernel, shared
 from ..sparse_maps import SparseTensorsMap
-from .queues import as_results, shared
+from .queues import as_results
 
 if TYPE_CHECKING:
     from ...core.graph import Operation

@@ -131,13 +131,13 @@ def optionals(tf):
     optional = X.get_next_as_optional(iterator)
     has = optional.has_value()
     value = tf.cond(has, optional.get_value, lambda: tf.constant(-1, tf.int64))
-    made = X.Optional.from_value((tf.constant(3), tf.constant([1.0])))
+    present = X.Optional.from_value((tf.constant(3), tf.constant([1.0])))
     empty = X.Optional.empty(tf.TensorSpec([], tf.int32))
     with tf.Session() as session:
         turns = [np.asarray(session.run([has, value])).tolist() for _ in range(3)]
-        pair = [np.asarray(part).tolist() for part in session.run(made.get_value())]
+        pair = [np.asarray(part).tolist() for part in session.run(present.get_value())]
         missing = _tried(lambda: session.run(empty.get_value()))
-        flags = [bool(flag) for flag in session.run([made.has_value(), empty.has_value()])]
+        flags = [bool(flag) for flag in session.run([present.has_value(), empty.has_value()])]
         return turns, pair, missing, flags
 
 

@@ -37,3 +37,14 @@ def test_iterators(program):
     with tf.Graph().as_default():
         actual = json.loads(json.dumps(program(tf)))
     assert actual == ITERATORS[program.__name__]
+
+
+@pytest.mark.parametrize("pick", [lambda d: d.filter(lambda x: x > 5), lambda d: d.skip(1 << 40)])
+def test_a_run_ends_that_waits_for_an_element_for_ever(pick):
+    with tf.Graph().as_default(), tf.Session() as session:
+        dataset = tf.data.Dataset.range(3)
+        endless = tf.data.make_one_shot_iterator(pick(dataset.repeat())).get_next()
+        other = tf.data.make_one_shot_iterator(dataset).get_next()
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            session.run(endless, options=tf.RunOptions(timeout_in_ms=100))
+        assert session.run(other) == 0

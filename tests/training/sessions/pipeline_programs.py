@@ -301,8 +301,8 @@ def tensorboard(tf, numbers):
             session.run(step, {x: data})
             writer.add_summary(text, i)
             losses.append(value)
-        own = tf.Summary(value=[tf.Summary.Value(tag="own", simple_value=losses[-1])])
-        writer.add_summary(own, STEPS)
+        extra = tf.Summary(value=[tf.Summary.Value(tag="own", simple_value=losses[-1])])
+        writer.add_summary(extra, STEPS)
         writer.close()
     (path,) = glob.glob("logs/events*")
     scalars, buckets, tags = [], [], []
