@@ -1,4 +1,4 @@
-"""Strings at the edges as TensorFlow has them; make_text_edges.py records what it gives."""
+"""Strings at the edges as TensorFlow has them; text_edges.json."""
 
 import json
 from pathlib import Path
@@ -7,11 +7,11 @@ import pytest
 
 import flatlite.compat.v1 as tf
 
-from .text_edges import CASES, answer
+from .text_edges import CASES, outcome
 
 EXPECTED = json.loads(Path(__file__).with_name("text_edges.json").read_text())
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_text(name):
-    assert answer(tf, CASES[name]) == EXPECTED[name]
+    assert outcome(tf, CASES[name]) == EXPECTED[name]

@@ -79,7 +79,7 @@ def _plain(value):
     return value.hex() if isinstance(value, bytes) else value
 
 
-def answer(tf, case):
+def outcome(tf, case):
     """What a call gives, or the type and the first words of its error."""
     try:
         with tf.Graph().as_default(), tf.Session() as session:
@@ -90,3 +90,8 @@ def answer(tf, case):
             x for x in message.split("\n") if re.match(r"(?!Graph exec|Detected|  |Node:)\w", x)
         ]
         return f"{type(error).__name__}: {lines[0].split(' for ')[0].split(' while ')[0][:76]}"
+
+
+def outcomes(tf):
+    """What each case gives."""
+    return {name: outcome(tf, case) for name, case in CASES.items()}

@@ -1,6 +1,9 @@
-"""Expressions of `tf.feature_column`; make_columns.py records what TensorFlow makes of them."""
+"""Expressions of `tf.feature_column`; column_programs.json is what TensorFlow makes of them."""
 
 from __future__ import annotations
+
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
@@ -115,3 +118,9 @@ def outcome(tf, expression: str, folder) -> dict:
             "variables": sorted([v.op.name, v.shape.as_list()] for v in variables),
             "model variables": len(tf.model_variables()),
         }
+
+
+def outcomes(tf):
+    """What each expression gives, or its error."""
+    with tempfile.TemporaryDirectory() as folder:
+        return {text: outcome(tf, text, Path(folder)) for text in (*VALUES, *ERRORS)}

@@ -87,3 +87,8 @@ def imported(tf):
             "outputs": [tensor.name for tensor in tf.get_collection("outputs")],
             "types": sorted({op.type for op in session.graph.get_operations()}),
         }
+
+
+def outcomes(tf):
+    """What is exported, and what a part gives that is imported."""
+    return {"exports": exports(tf), "imported": imported(tf)}

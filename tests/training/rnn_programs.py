@@ -188,3 +188,9 @@ def values_of(tf, function):
         fetches = function(tf)
         session.run(tf.global_variables_initializer())
         return [[np.asarray(x).tolist() for x in session.run(list(fetches))] for _ in range(2)]
+
+
+def outcomes(tf):
+    """What each program gives, and the errors."""
+    results = {function.__name__: values_of(tf, function) for function in PROGRAMS}
+    return {**results, "refusals": refusals(tf)}

@@ -11,7 +11,7 @@ import flatlite.compat.v1 as tf
 
 from .column_programs import ERRORS, FEATURES, VALUES, outcome
 
-RECORDED = json.loads(Path(__file__).with_name("columns.json").read_text())
+RECORDED = json.loads(Path(__file__).with_name("column_programs.json").read_text())
 CORPUS = [row for row in rows() if row["kind"] == "tf1_feature_column"]
 
 

@@ -9,7 +9,7 @@ from meta_graph_programs import exports, imported, network
 
 import flatlite.compat.v1 as tf
 
-RECORDED = json.loads(Path(__file__).with_name("meta_graphs.json").read_text())
+RECORDED = json.loads(Path(__file__).with_name("meta_graph_programs.json").read_text())
 
 
 @pytest.fixture

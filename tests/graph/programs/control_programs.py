@@ -225,3 +225,21 @@ def error_of(tf, program):
         except Exception as error:  # which one is what is asked
             return type(error).__name__, str(getattr(error, "message", None) or error)
         return "none", ""
+
+
+def outcomes(tf):
+    """Values and errors; of a message, the line that says what is wrong."""
+    errors = {name: error_of(tf, program) for name, program in ERRORS.items()}
+    return {
+        "values": {program.__name__: values_of(tf, program) for program in VALUES},
+        "errors": {name: [kind, _gist(message)] for name, (kind, message) in errors.items()},
+    }
+
+
+def _gist(message: str) -> str:
+    """The line of TensorFlow's message that says what is wrong; it may begin with where."""
+    lines = [line.strip() for line in message.split("\n\t [[{{node")[0].splitlines()]
+    if "execution error" not in lines[0]:
+        return " ".join(line for line in lines if "number of elements" in line) or lines[0]
+    known = ("Error: ", "Iteration: ", "ScanOp: ", "Unsupported ")
+    return next(line for line in lines[2:] if any(word in line for word in known))

@@ -11,7 +11,7 @@ import pickle
 import tempfile
 
 import numpy as np
-from place_programs import error, places, program
+from place_programs import PROGRAMS, error, places, program
 
 
 @program
@@ -520,3 +520,8 @@ def sparse_or_dense(tf):
             tf.constant(1, name=None).name,
             tf.SparseTensor.from_value(value).shape.as_list(),
         ]
+
+
+def outcomes(tf):
+    """What each program gives, those of place_programs, too."""
+    return {function.__name__: function(tf) for function in PROGRAMS}

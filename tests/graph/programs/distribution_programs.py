@@ -1,8 +1,10 @@
-"""Programs with `tf.distributions`, given `tf`: TensorFlow's losses are in distributions.json."""
+"""Programs with `tf.distributions`, given `tf`: TensorFlow's losses are in distribution_programs.json."""
 
 from __future__ import annotations
 
 import numpy as np
+
+from . import distribution_expressions as expressions
 
 PROGRAMS = []
 STEPS = 6
@@ -133,3 +135,23 @@ def registered_class(tf):
     ]
     with tf.Session() as session:
         return [array.tolist() for array in session.run(tensors)] + [str(x), sorted(x.parameters)]
+
+
+def outcomes(tf):
+    """What expressions, members of distributions and programs give, floats to eight digits."""
+    results = {text: expressions.outcome(tf, text) for text in expressions.TEXTS}
+    for text, value in expressions.DISTRIBUTIONS.items():
+        results[text] = expressions.members(tf, text, value)
+    for function in PROGRAMS:
+        with tf.Graph().as_default():
+            results[function.__name__] = function(tf)
+    return {name: rounded(result) for name, result in results.items()}
+
+
+def rounded(value):
+    """The value with floats of eight digits, which is what the test looks at."""
+    if isinstance(value, dict):
+        return {name: rounded(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(item) for item in value]
+    return float(f"{value:.8g}") if isinstance(value, float) else value

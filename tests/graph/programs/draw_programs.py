@@ -91,3 +91,8 @@ def values_of(tf, function):
         tf.set_random_seed(11)
         fetches = function(tf)
         return [[x.tolist() for x in session.run(list(fetches))] for _ in range(2)]
+
+
+def outcomes(tf):
+    """What each program draws, in two runs of a session."""
+    return {function.__name__: values_of(tf, function) for function in PROGRAMS}

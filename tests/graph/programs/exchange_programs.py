@@ -274,3 +274,12 @@ PROGRAMS = (
     *(gradients_taken, between_threads, barrier, barrier_in_one_run, barrier_refuses),
     *(barrier_closed, barrier_cancelled, sparse_map, staging, names_in_loops),
 )
+
+
+def outcomes(tf):
+    """What each program gives in a graph that it has to itself."""
+    results = {}
+    for function in PROGRAMS:
+        with tf.Graph().as_default():
+            results[function.__name__] = function(tf)
+    return results

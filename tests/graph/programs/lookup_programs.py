@@ -1,10 +1,11 @@
 """Programs with lookup tables, given `tf`, a session and the path of a vocabulary.
 
-VALUES give what TensorFlow's sessions print; ERRORS raise. lookup_tables.json has its answers.
+VALUES give what TensorFlow's sessions print; ERRORS raise. lookup_programs.json has its answers.
 """
 
 from __future__ import annotations
 
+import tempfile
 import os
 
 import numpy as np
@@ -192,3 +193,13 @@ def error_of(tf, program, path) -> list[str]:
             first = lines[1] if len(lines) > 1 and lines[0].endswith("'") else lines[0]
             return [type(error).__name__, first.replace(path, "words.txt")]
     return ["", ""]
+
+
+def outcomes(tf):
+    """Values and errors."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = vocabulary_file(folder)
+        return {
+            "values": {program.__name__: value_of(tf, program, path) for program in VALUES},
+            "errors": {name: error_of(tf, program, path) for name, program in ERRORS.items()},
+        }

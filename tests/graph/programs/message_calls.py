@@ -106,7 +106,7 @@ CALLS = [
 SOURCE = b"bytes://" + descriptors().SerializeToString()
 
 
-def answer(tf, call: str) -> object:
+def outcome(tf, call: str) -> object:
     """What a call gives: arrays as lists with their types, or the error's name and first words."""
     names = {"tf": tf, "M": messages(), "S": SOURCE}
     with tf.Graph().as_default(), tf.Session() as session:
@@ -125,3 +125,8 @@ def _listed(array: np.ndarray) -> object:
     if array.dtype.kind == "O":
         return np.vectorize(lambda text: text.decode("latin1"), otypes=[object])(array).tolist()
     return array.tolist()
+
+
+def outcomes(tf):
+    """What each call gives."""
+    return {call: outcome(tf, call) for call in CALLS}

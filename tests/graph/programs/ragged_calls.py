@@ -243,7 +243,7 @@ OTHERWISE = {
 """Calls for which flatlite does otherwise on purpose, and why."""
 
 
-def answer(tf, call: str) -> object:
+def outcome(tf, call: str) -> object:
     """What a call gives, or the name of its error with the first words."""
     with tf.Graph().as_default(), tf.Session() as session:
         try:
@@ -285,3 +285,8 @@ def _texts(value: object) -> object:
     if isinstance(value, float):
         return float(f"{value:.5g}")
     return value.decode() if isinstance(value, bytes) else value
+
+
+def outcomes(tf):
+    """What each call gives."""
+    return {call: outcome(tf, call) for call in CALLS}

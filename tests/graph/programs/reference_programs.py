@@ -174,3 +174,17 @@ PAIRS = [
 def key(read: str, write: str) -> str:
     """Under which the answer of a pair is stored."""
     return f"{read} before {write}"
+
+
+def outcomes(tf):
+    """What pairs of a read and a write and the other programs give; the same each time."""
+    first, second = _outcomes(tf), _outcomes(tf)
+    assert first == second, "what depends on the order of threads has no place here"
+    return first
+
+
+def _outcomes(tf):
+    return {
+        **{key(read, write): outcome(tf, read, write) for read, write in PAIRS},
+        **{function.__name__: function(tf) for function in PROGRAMS},
+    }

@@ -6,6 +6,7 @@ built or when they are run, errors of a type with these words.
 
 from __future__ import annotations
 
+import tempfile
 import os
 
 import numpy as np
@@ -440,3 +441,17 @@ def error_of(tf, expression):
         except Exception as error:
             return [type(error).__name__, str(error)]
     return None
+
+
+def outcomes(tf):
+    """Values and errors; of a message, the line with the words that count."""
+    results = {"values": {}, "errors": {}}
+    for program in VALUES:
+        with tempfile.TemporaryDirectory() as folder:
+            results["values"][program.__name__] = values_of(tf, program, folder)
+    for expression, words in ERRORS.items():
+        kind, message = error_of(tf, expression)
+        lines = message.splitlines()
+        gist = next((line for line in lines if words in line), lines[0])
+        results["errors"][expression] = [kind, gist.strip()]
+    return results

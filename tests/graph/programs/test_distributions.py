@@ -1,4 +1,4 @@
-"""`tf.distributions` against TensorFlow's own answers (make_distributions.py)."""
+"""`tf.distributions` against TensorFlow's own answers (distribution_programs.py)."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ import flatlite.compat.v1 as tf
 from . import distribution_expressions as expressions
 from .distribution_programs import PROGRAMS
 
-RECORDED = json.loads(Path(__file__).with_name("distributions.json").read_text())
+RECORDED = json.loads(Path(__file__).with_name("distribution_programs.json").read_text())
 
 
 def same(actual, recorded, where=()):

@@ -9,7 +9,7 @@ import flatlite.compat.v1 as tf
 
 from . import lookup_programs as programs
 
-RECORDED = json.loads(Path(__file__).with_name("lookup_tables.json").read_text())
+RECORDED = json.loads(Path(__file__).with_name("lookup_programs.json").read_text())
 DIFFERENT_WORDS = (" for '{{node", "<dtype:")
 """Where messages of TensorFlow begin to say what is not to be said here, or not in these words."""
 

@@ -1,4 +1,4 @@
-"""What stands for tensors, against what TensorFlow made of the same programs."""
+"""What stands for tensors, and variables that are updated or read before, as TensorFlow's."""
 
 import json
 from pathlib import Path
@@ -7,12 +7,25 @@ import pytest
 
 import flatlite.compat.v1 as tf
 
-from .value_programs import PROGRAMS
+from . import reference_programs, update_programs, value_programs
+from .reference_programs import PAIRS, key, outcome
 
-RECORDED = json.loads(Path(__file__).with_name("value_programs.json").read_text())
+MODULES = (reference_programs, update_programs, value_programs)
+RECORDED = {
+    name: row
+    for module in MODULES
+    for name, row in json.loads(Path(module.__file__).with_suffix(".json").read_text()).items()
+}
+PROGRAMS = [function for module in MODULES for function in module.PROGRAMS]
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
 def test_program(function):
-    """The same values, types and errors."""
+    """The same values, types, names, control dependencies and errors."""
     assert json.loads(json.dumps(function(tf))) == RECORDED[function.__name__]
+
+
+@pytest.mark.parametrize(("read", "write"), PAIRS)
+def test_pair(read, write):
+    """What was read from a variable that is then written, in two runs of a session."""
+    assert outcome(tf, read, write) == RECORDED[key(read, write)]

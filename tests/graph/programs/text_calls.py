@@ -362,7 +362,7 @@ def names(tf) -> dict[str, object]:
     }
 
 
-def answer(tf, call: str) -> object:
+def outcome(tf, call: str) -> object:
     """What a call gives, or the name of its error with the first words."""
     with tf.Graph().as_default(), tf.Session() as session:
         try:
@@ -402,3 +402,8 @@ def _texts(value: object) -> object:
     if isinstance(value, complex) or (isinstance(value, float) and value != value):
         return str(value)
     return value.decode("latin1") if isinstance(value, bytes) else value
+
+
+def outcomes(tf):
+    """What each call gives."""
+    return {call: outcome(tf, call) for call in CALLS}

@@ -396,3 +396,25 @@ def error_of(tf, provoke) -> tuple[str, str]:
         except Exception as error:
             return type(error).__name__, str(error)
     return "nothing", ""
+
+
+def outcomes(tf):
+    """Graphs, values, draws and errors."""
+    errors = {name: error_of(tf, make) for name, make in ERRORS.items()}
+    return {
+        "graphs": {build.__name__: graph_rows(tf, build) for build in GRAPHS},
+        "values": {name: value_of(tf, make) for name, make in VALUES.items()},
+        "random": {
+            name: [array.tolist() for array in random_numbers(tf, make)]
+            for name, make in RANDOM.items()
+        },
+        "errors": {name: [kind, _gist(message)] for name, (kind, message) in errors.items()},
+    }
+
+
+def _gist(message: str) -> str:
+    """TensorFlow's message without the places at which operations were made."""
+    lines = (
+        message.split("\n\nOriginal stack trace")[0].split(" Originally defined at:")[0].split("\n")
+    )
+    return "\n".join(lines[-2:] if "{{node" in lines[-1] else lines)

@@ -285,3 +285,8 @@ def a_list_among_results(tf):
     with tf.Graph().as_default():
         x = tf.constant([1.0, 2.0])
         return run(tf, tf.gradients([tf.square(x), (x * 2.0, x * x * x)], x))
+
+
+def outcomes(tf):
+    """What each program gives."""
+    return {function.__name__: function(tf) for function in PROGRAMS}

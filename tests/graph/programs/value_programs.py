@@ -96,3 +96,8 @@ def gradients_of_parts(tf):
         elements = tf.gradients(tf.gather_nd(x, [[0, 1], [2, 0]]) * 3.0, x)[0]
         parts = [rows.values, rows.indices, tf.convert_to_tensor(rows), elements]
         return [type(rows).__name__, run(tf, parts)]
+
+
+def outcomes(tf):
+    """What each program gives."""
+    return {function.__name__: function(tf) for function in PROGRAMS}

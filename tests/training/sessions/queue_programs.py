@@ -480,3 +480,11 @@ def described_runner(tf):
         coordinator.request_stop()
         coordinator.join(threads)
         return [fields, texts, names, left]
+
+
+def outcomes(tf):
+    """What programs give and pipelines produce."""
+    results = {function.__name__: function(tf) for function in PROGRAMS}
+    return results | {
+        name: produced(tf, lambda build=build: build(tf)) for name, build in PIPELINES.items()
+    }

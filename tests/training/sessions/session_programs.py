@@ -2,6 +2,7 @@
 
 import os
 import re
+import tempfile
 import threading
 from pathlib import Path
 
@@ -526,3 +527,15 @@ def refusal(tf, expression: str, folder) -> list[str]:
     finally:
         tf.summary.FileWriterCache.clear()
     return ["", ""]
+
+
+def outcomes(tf):
+    """What programs give and what is refused, each in an empty folder."""
+    results = {"programs": {}, "refusals": {}}
+    for program in PROGRAMS:
+        with tempfile.TemporaryDirectory() as folder:
+            results["programs"][program.__name__] = program(tf, Path(folder))
+    for name, expression in REFUSALS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            results["refusals"][name] = refusal(tf, expression, folder)
+    return results

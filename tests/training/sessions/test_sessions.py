@@ -9,7 +9,7 @@ import session_programs as programs
 
 import flatlite.compat.v1 as tf
 
-GOLDENS = json.loads(Path(__file__).with_name("sessions.json").read_text())
+GOLDENS = json.loads(Path(__file__).with_name("session_programs.json").read_text())
 
 
 @pytest.mark.parametrize("program", programs.PROGRAMS, ids=lambda program: program.__name__)
