@@ -1,4 +1,4 @@
-"""Programs with `tf.distributions`, given `tf`: TensorFlow's losses are in distribution_programs.json."""
+"""Programs with `tf.distributions`, given `tf`; TensorFlow's losses are beside them."""
 
 from __future__ import annotations
 

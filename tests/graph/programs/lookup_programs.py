@@ -5,8 +5,8 @@ VALUES give what TensorFlow's sessions print; ERRORS raise. lookup_programs.json
 
 from __future__ import annotations
 
-import tempfile
 import os
+import tempfile
 
 import numpy as np
 

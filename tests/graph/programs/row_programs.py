@@ -6,8 +6,8 @@ built or when they are run, errors of a type with these words.
 
 from __future__ import annotations
 
-import tempfile
 import os
+import tempfile
 
 import numpy as np
 
