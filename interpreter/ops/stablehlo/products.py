@@ -134,6 +134,125 @@ def arranged(program: Program, x: Operand, permutation: list[int]) -> Buffer:
     return out
 
 
+class Convolution(NamedTuple):
+    """What a STABLEHLO_CONVOLUTION says, each spatial dimension with a number in each list.
+
+    Attributes:
+        orders: dimensions of the image, the filters and the result: batch and channels (of filters:
+            number and channels of a group), then the spatial ones.
+        groups: of the batch and of the channels.
+        strides: steps of the filter.
+        spread: steps from one element of the image to the next.
+        dilations: steps from one tap to the next.
+        padding: what is put before and behind the image; negative numbers cut off.
+        reversal: 1 where the filter is turned around.
+        padded: sizes of the image with what is put around it and between its elements.
+        counts: positions of the filter.
+        shape: that of the result.
+    """
+
+    orders: Sequence[Sequence[int]]
+    groups: tuple[int, int]
+    strides: Sequence[int]
+    spread: Sequence[int]
+    dilations: Sequence[int]
+    padding: Sequence[Sequence[int]]
+    reversal: Sequence[int]
+    padded: Sequence[int]
+    counts: Sequence[int]
+    shape: Sequence[int]
+
+    @classmethod
+    def of(cls, node: Node, x: Operand, filters: Operand) -> Convolution:
+        """That of an operator whose operands and options agree."""
+        rank = x.ndim - 2
+        node.require(
+            rank >= 0 and filters.ndim == x.ndim,
+            f"operands must have one rank of 2 or more, got {x.shape} and {filters.shape}",
+        )
+        orders = [_order(node, *names, ndim=x.ndim) for names in _DIMENSIONS]
+        strides = numbers(node, "window_strides") or [1] * rank
+        spread = numbers(node, "lhs_dilation") or [1] * rank
+        dilations = numbers(node, "rhs_dilation") or [1] * rank
+        padding = np.reshape(numbers(node, "padding") or [0] * (2 * rank), (-1, 2)).tolist()
+        reversal = numbers(node, "window_reversal") or [0] * rank
+        node.require(
+            all(len(row) == rank for row in (strides, spread, dilations, padding, reversal))
+            and min((*strides, *spread, *dilations), default=1) > 0,
+            f"strides, dilations and padding must be {rank} positive numbers each",
+        )
+        batches, groups = (
+            max(int(getattr(node.options, f"{what}_group_count")), 1)
+            for what in ("batch", "feature")
+        )
+        n, channels, *sizes = (x.shape[axis] for axis in orders[0])
+        n_filters, depth, *taps = (filters.shape[axis] for axis in orders[1])
+        node.require_equal(
+            channels,
+            depth * groups,
+            f"filters of {depth} channels, {groups} groups, got {channels}",
+        )
+        node.require(
+            n % batches == 0 and n_filters % (groups * batches) == 0,
+            f"batch {n} and {n_filters} filters must divide into {batches} and {groups} groups",
+        )
+        padded = [
+            largest((size - 1) * step + 1, 0) + low + high
+            for size, step, (low, high) in zip(sizes, spread, padding, strict=True)
+        ]
+        counts = [
+            largest((size - ((k - 1) * dilation + 1)) // stride + 1, 0)
+            for size, k, dilation, stride in zip(padded, taps, dilations, strides, strict=True)
+        ]
+        result = (n // batches, n_filters, *counts)
+        shape = [result[orders[2].index(axis)] for axis in range(x.ndim)]
+        return cls(
+            orders, (batches, groups), strides, spread, dilations, padding, reversal, padded,
+            counts, shape,
+        )  # fmt: skip
+
+    @property
+    def low(self) -> list[int]:
+        """What is put before the image."""
+        return [low for low, _ in self.padding]
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether CONV_2D has such a convolution."""
+        return (
+            len(self.strides) in (1, 2)
+            and self.groups[0] == 1
+            and {*self.spread} == {1}
+            and not any(self.reversal)
+            and min(number for pair in self.padding for number in pair) >= 0
+        )
+
+
+_DIMENSIONS = (
+    ("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions"),
+    (
+        "kernel_output_feature_dimension",
+        "kernel_input_feature_dimension",
+        "kernel_spatial_dimensions",
+    ),
+    ("output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions"),
+)
+"""The options that name the dimensions of the image, the filters and the result."""
+
+
+def _order(node: Node, first: str, second: str, spatial: str, *, ndim: int) -> list[int]:
+    """The dimensions that three options name."""
+    order = [
+        int(getattr(node.options, first)),
+        int(getattr(node.options, second)),
+        *numbers(node, spatial),
+    ]
+    node.require(
+        sorted(order) == list(range(ndim)), f"dimensions must name each of {ndim} once, got {order}"
+    )
+    return order
+
+
 @op("STABLEHLO_CONVOLUTION")
 @small_floats
 def convolution(node: Node) -> Callable[[Program], None] | HostCall | DynamicResult:
@@ -144,113 +263,40 @@ def convolution(node: Node) -> Callable[[Program], None] | HostCall | DynamicRes
     """
     x, filters = operands(node, 2)
     require_kind(node, x, EVERY)
-    options = node.options
-    rank = x.ndim - 2
-    node.require(
-        rank >= 0 and filters.ndim == x.ndim,
-        f"operands must have one rank of 2 or more, got {x.shape} and {filters.shape}",
-    )
-    orders = [
-        [int(getattr(options, first)), int(getattr(options, second)), *numbers(node, spatial)]
-        for first, second, spatial in (
-            ("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions"),
-            (
-                "kernel_output_feature_dimension",
-                "kernel_input_feature_dimension",
-                "kernel_spatial_dimensions",
-            ),
-            ("output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions"),
-        )
-    ]
-    for order in orders:
-        node.require(
-            sorted(order) == list(range(x.ndim)),
-            f"dimensions must name each of {x.ndim} once, got {order}",
-        )
-    strides = numbers(node, "window_strides") or [1] * rank
-    spread = numbers(node, "lhs_dilation") or [1] * rank
-    dilations = numbers(node, "rhs_dilation") or [1] * rank
-    padding = np.reshape(numbers(node, "padding") or [0] * (2 * rank), (-1, 2)).tolist()
-    reversal = numbers(node, "window_reversal") or [0] * rank
-    groups, batches = (
-        max(int(options.feature_group_count), 1),
-        max(int(options.batch_group_count), 1),
-    )
-    node.require(
-        all(len(row) == rank for row in (strides, spread, dilations, padding, reversal))
-        and min((*strides, *spread, *dilations), default=1) > 0,
-        f"strides, dilations and padding must be {rank} positive numbers each",
-    )
-    n, channels, *sizes = (x.shape[axis] for axis in orders[0])
-    n_filters, depth, *taps = (filters.shape[axis] for axis in orders[1])
-    node.require_equal(
-        channels, depth * groups, f"filters of {depth} channels, {groups} groups, got {channels}"
-    )
-    node.require(
-        n % batches == 0 and n_filters % (groups * batches) == 0,
-        f"batch {n} and {n_filters} filters must divide into {batches} and {groups} groups",
-    )
-    spans = [(k - 1) * step + 1 for k, step in zip(taps, dilations, strict=True)]
-    padded = [
-        largest((size - 1) * step + 1, 0) + low + high
-        for size, step, (low, high) in zip(sizes, spread, padding, strict=True)
-    ]
-    counts = [
-        largest((size - span) // stride + 1, 0)
-        for size, span, stride in zip(padded, spans, strides, strict=True)
-    ]
-    result = (n // batches, n_filters, *counts)
-    shape = [result[orders[2].index(axis)] for axis in range(x.ndim)]
+    conv = Convolution.of(node, x, filters)
     dtype = node.outputs[0].dtype or x.dtype
-
-    lows_and_highs = [number for pair in padding for number in pair]
-    is_usual = rank in (1, 2) and batches == 1 and {*spread} == {1} and not any(reversal)
-    is_whole = min(*lows_and_highs, *(n - 1 for n in (*shape, *x.shape, *filters.shape))) >= 0
-    if is_usual and is_whole and all(t == np.float32 for t in (x.dtype, filters.dtype, dtype)):
-        out = node.result(shape, dtype)
-        lows = [low for low, _ in padding]
-        sliding = Sliding(_of_two(strides, 1), _of_two(lows, 0), _of_two(dilations, 1))
-        return partial(_convolve, x, filters, out, orders, groups, sliding)
+    is_empty = 0 in (*conv.shape, *x.shape, *filters.shape)
+    is_float32 = all(t == np.float32 for t in (x.dtype, filters.dtype, dtype))
+    if conv.is_usual and not is_empty and is_float32:
+        return partial(_convolve, x, filters, node.result(conv.shape, dtype), conv)
     if dtype.name in (*_PLAIN, "float32") and all(_becomes(t.dtype, dtype) for t in (x, filters)):
-        out = node.result(shape, dtype)
-        window = Window(counts, strides, dilations, padded, [a for a, _ in padding], spread)
-        flips = [i for i, flip in enumerate(reversal) if flip]
-        return partial(
-            _convolve_patches, (x, filters), out, orders, (batches, groups), window, flips
-        )
+        return partial(_convolve_patches, (x, filters), node.result(conv.shape, dtype), conv)
+    return array_by_numpy(node, partial(_convolve_arrays, conv, dtype), conv.shape, dtype)
 
-    def run(x: np.ndarray, filters: np.ndarray) -> np.ndarray:
-        image = _spread(x.transpose(orders[0]).astype(dtype), spread, padding)
-        kernels = filters.transpose(orders[1]).astype(dtype)
-        flips = tuple(slice(None, None, -1 if flip else 1) for flip in reversal)
-        kernels = kernels[(slice(None), slice(None), *flips)]
-        if 0 in counts:
-            return np.zeros(shape, dtype)
-        windows = np.lib.stride_tricks.sliding_window_view(
-            image, spans, axis=tuple(range(2, x.ndim))
-        )
-        windows = windows[
-            (
-                slice(None),
-                slice(None),
-                *(slice(None, None, step) for step in strides),
-                *(slice(None, None, step) for step in dilations),
-            )
-        ]
-        total = groups * batches
-        parts: list[np.ndarray] = []
-        for group in range(total):
-            batch, feature = (group, 0) if batches > 1 else (0, group)
-            rows, share = n // batches, channels // groups
-            part = windows[
-                batch * rows : (batch + 1) * rows, feature * share : (feature + 1) * share
-            ]
-            weights = kernels[group * (n_filters // total) : (group + 1) * (n_filters // total)]
-            axes = [1, *range(2 + rank, 2 + 2 * rank)], [1, *range(2, 2 + rank)]
-            parts.append(np.moveaxis(np.tensordot(part, weights, axes), -1, 1))
-        return np.concatenate(parts, axis=1).transpose(np.argsort(orders[2]))
 
-    return array_by_numpy(node, run, shape, dtype)
+def _convolve_arrays(
+    conv: Convolution, dtype: np.dtype, x: np.ndarray, filters: np.ndarray
+) -> np.ndarray:
+    """The convolution by numpy, of types that no kernel has."""
+    if 0 in conv.counts:
+        return np.zeros(conv.shape, dtype)
+    rank = x.ndim - 2
+    spatial = range(2, x.ndim)
+    image = _spread(x.transpose(conv.orders[0]).astype(dtype), conv.spread, conv.padding)
+    flips = (slice(None, None, -1 if flip else 1) for flip in conv.reversal)
+    kernels = filters.transpose(conv.orders[1]).astype(dtype)[(slice(None), slice(None), *flips)]
+    spans = [(k - 1) * step + 1 for k, step in zip(kernels.shape[2:], conv.dilations, strict=True)]
+    steps = (slice(None, None, step) for step in (*conv.strides, *conv.dilations))
+    windows = np.lib.stride_tricks.sliding_window_view(image, spans, axis=tuple(spatial))
+    windows = windows[(slice(None), slice(None), *steps)]
+    batches, groups = conv.groups
+    blocks = np.split(windows, batches) if batches > 1 else np.split(windows, groups, axis=1)
+    axes = [1, *range(2 + rank, 2 + 2 * rank)], [1, *spatial]
+    parts = [
+        np.moveaxis(np.tensordot(block, weights, axes), -1, 1)
+        for block, weights in zip(blocks, np.split(kernels, batches * groups), strict=True)
+    ]
+    return np.concatenate(parts, axis=1).transpose(np.argsort(conv.orders[2]))
 
 
 def _of_two(numbers: Sequence[int], neutral: int) -> tuple[int, int]:
@@ -262,17 +308,13 @@ def _convolve(
     x: Operand,
     filters: Operand,
     out: Operand,
-    orders: Sequence[Sequence[int]],
-    groups: int,
-    sliding: Sliding,
+    conv: Convolution,
     program: Program,
 ) -> None:
-    """Adds out = the convolution of `x` by CONV_2D's kernels, or DEPTHWISE_CONV_2D's.
-
-    `orders` has the dimensions of x, filters and out: batch and channels (for filters: number and
-    channels of a group), then the spatial ones.
-    """
-    of_image, of_filters, of_out = orders
+    """Adds out = the convolution of `x` by CONV_2D's kernels, or DEPTHWISE_CONV_2D's."""
+    of_image, of_filters, of_out = conv.orders
+    groups = conv.groups[1]
+    sliding = Sliding(_of_two(conv.strides, 1), _of_two(conv.low, 0), _of_two(conv.dilations, 1))
     n, channels, *sizes = of_image
     image = _planes(arranged(program, x, [n, *sizes, channels]))
     n_filters, depth, *taps = of_filters
@@ -292,64 +334,38 @@ def _convolve(
         move(program, View.of(results).transpose(tuple(places)), out)
 
 
-class Window(NamedTuple):
-    """How a filter slides over spatial dimensions, of which each has a number in each field.
-
-    Attributes:
-        counts: places of the filter.
-        strides: steps from one place to the next.
-        dilations: steps from one tap to the next.
-        padded: sizes of the image with what is put around it and between its elements.
-        low: how much is put in front of it; negative numbers cut off.
-        spread: steps from one element of the image to the next.
-    """
-
-    counts: Sequence[int]
-    strides: Sequence[int]
-    dilations: Sequence[int]
-    padded: Sequence[int]
-    low: Sequence[int]
-    spread: Sequence[int]
-
-
 def _convolve_patches(
     operands: tuple[Operand, Operand],
     out: Operand,
-    orders: Sequence[Sequence[int]],
-    groups: tuple[int, int],
-    window: Window,
-    flips: Sequence[int],
+    conv: Convolution,
     program: Program,
 ) -> None:
-    """Adds out = products of the image under each place of the filter with the filter.
-
-    `orders` is that of `_convolve`, `groups` are those of the batch and of the channels, `flips`
-    the spatial dimensions along which filters are turned around.
-    """
+    """Adds out = products of the image under each position of the filter with the filter."""
     if not out.size:
         return
     image, filters = (
         convert(program, arranged(program, x, list(order)), out.dtype)
-        for x, order in zip(operands, orders, strict=False)
+        for x, order in zip(operands, conv.orders, strict=False)
     )
+    batches, groups = conv.groups
     n, channels = image.shape[:2]
     n_filters, depth, *taps = filters.shape
-    rank, total = len(taps), groups[0] * groups[1]
+    rank, total = len(taps), prod(conv.groups)
     zero = constant(np.zeros((), out.dtype))
-    padded, low = [n, channels, *window.padded], [0, 0, *window.low]
-    image = enlarged(program, image, zero, padded, low, [1, 1, *window.spread])
+    padded, low = [n, channels, *conv.padded], [0, 0, *conv.low]
+    image = enlarged(program, image, zero, padded, low, [1, 1, *conv.spread])
     spatial = range(4, 4 + rank)
-    pixels = View.of(image).split(0, groups[0], n // groups[0]).split(2, groups[1], depth)
+    pixels = View.of(image).split(0, batches, n // batches).split(2, groups, depth)
     pixels = pixels.transpose((0, 2, 1, *spatial, 3))
-    patches = arena((*pixels.shape[:3], *window.counts, prod(taps), depth), out.dtype)
+    patches = arena((*pixels.shape[:3], *conv.counts, prod(taps), depth), out.dtype)
     for k, tap in enumerate(np.ndindex(*taps)):
         source = pixels
-        for axis, (i, dilation) in enumerate(zip(tap, window.dilations, strict=True)):
-            count, stride = window.counts[axis], window.strides[axis]
+        for axis, (i, dilation) in enumerate(zip(tap, conv.dilations, strict=True)):
+            count, stride = conv.counts[axis], conv.strides[axis]
             source = source.part(3 + axis, i * dilation, count, stride)
         move(program, source, View.of(patches).pick(3 + rank, k))
     turned = View.of(filters)
-    for axis in flips:
+    for axis in np.flatnonzero(conv.reversal).tolist():
         turned = turned.part(2 + axis, taps[axis] - 1, taps[axis], -1)
     weights = arena((n_filters, *taps, depth), out.dtype)
     move(program, turned.transpose((0, *range(2, 2 + rank), 1)), weights)
@@ -362,8 +378,8 @@ def _convolve_patches(
         weights.reshape((total, n_filters // total, prod(taps) * depth)),
         products,
     )
-    results = View.of(products).split(1, n // groups[0], *window.counts)
-    target = View.of(out).transpose(tuple(orders[2])).split(1, total, n_filters // total)
+    results = View.of(products).split(1, n // batches, *conv.counts)
+    target = View.of(out).transpose(tuple(conv.orders[2])).split(1, total, n_filters // total)
     move(program, results, target.transpose((1, 0, *range(3, 3 + rank), 2)))
 
 
