@@ -58,6 +58,10 @@ def plan_of(
 ) -> RunPlan:
     """Fetches compiled; delegates take no part of what has loops or branches of TensorFlow 1."""
     operations = needed(fetches, feeds)
+    if state.is_elsewhere(operations):
+        from .cluster.spread import SpreadPlan  # sockets are for clusters alone
+
+        return SpreadPlan(state, fetches, feeds, n_threads, operations)
     if has_control_flow(operations):
         return DataflowPlan(state, fetches, feeds, n_threads)
     return Plan(state, fetches, feeds, n_threads, delegates, operations)

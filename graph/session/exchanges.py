@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ..core.order import ordered
@@ -44,18 +44,20 @@ TAKING = frozenset(
 
 def exchanging(operations: Iterable[Operation]) -> list[Operation]:
     """Those of `operations`, and of the functions that they call, that put in or take out."""
-    exchanges: list[Operation] = []
+    return [op for op in with_called(operations) if op.type in GIVING or op.type in TAKING]
+
+
+def with_called(operations: Iterable[Operation]) -> Iterator[Operation]:
+    """`operations` and those of the functions that they call, each function once."""
     seen: set[str] = set()
     waiting = list(operations)
     while waiting:
         op = waiting.pop()
-        if op.type in GIVING or op.type in TAKING:
-            exchanges.append(op)
+        yield op
         for reference in _called(op):
             if reference.name not in seen:
                 seen.add(reference.name)
                 waiting += op.graph.functions.body(reference).operations
-    return exchanges
 
 
 def _called(op: Operation) -> list[FunctionRef]:

@@ -40,7 +40,6 @@ from .plan_pool import PlanPool
 from .run_limits import checked_delegates, checked_limits
 from .run_metadata import write_times
 from .run_profile import by_operation, recorded
-from .servers import task_at
 from .session_tensors import TensorHandle
 from .state import State
 
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from ...schema.proto import Message
     from ..core.protocols import Evaluated, FeedDict, FeedKey
     from ..format.messages import GraphDef
+    from .cluster.tasks import Task
     from .delegated import DelegationReport, SessionDelegate
     from .fetches import FetchNest
 
@@ -62,6 +62,8 @@ PlanKey: TypeAlias = "tuple[tuple[Tensor | Operation, ...], Hashable]"
 LOGGER = logging.getLogger("flatlite")
 MEMORY_LIMIT = 256 << 20
 """What TensorFlow says of processors."""
+LOCAL = ("", "local")
+"""Targets of sessions of this process."""
 MAX_PLANS = 64
 """Compiled runs a Session keeps."""
 HANDLES = ("GetSessionHandle", "GetSessionHandleV2")
@@ -88,8 +90,8 @@ class Session:
     """Runs operations of a graph and holds the values of its variables.
 
     Args:
-        target: "" or "local" for this process; the `target` of a `tf.train.Server` in it, whose
-            variables, queues and tables outlive the session.
+        target: "" or "local" for this process; the `target` of a `tf.train.Server`, in this
+            process or another, whose variables, queues and tables outlive the session.
         graph: The default graph when left out.
         config: A ConfigProto. `intra_op_parallelism_threads` is the number of threads that share
             the work of a run, 0 for what `tf.config.threading` says, or one per processor;
@@ -105,7 +107,8 @@ class Session:
     Raises:
         TypeError: `graph`, `config`, `memory_limit` or `limits` is something else.
         ValueError: The number of threads, or of bytes, is negative; `limits` are those of files.
-        NotFoundError: `target` is no server of this process.
+        NotFoundError: `target` is no server's.
+        UnavailableError: Nobody listens at the server's address.
 
     >>> import flatlite.compat.v1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -137,14 +140,14 @@ class Session:
             raise TypeError(
                 f"Argument `target` must be a string, but got {type(target).__name__}: {target}"
             )
-        task = task_at(target)
-        if task is None and target not in ("", "local"):
+        task = None if target in LOCAL else _task_at(target)
+        if task is None and target not in LOCAL:
             raise NotFoundError(
                 None,
                 None,
                 f"No session factory registered for the given session options: {{target: "
-                f'"{target}"}} Registered factories are {{DIRECT_SESSION}}; sessions run in this '
-                "process, or on a tf.train.Server in it",
+                f'"{target}"}} Registered factories are {{DIRECT_SESSION, GRPC_SESSION}}; it must '
+                "be '' or the target of a tf.train.Server, grpc://host:port",
             )
         self._graph = get_default_graph() if graph is None else graph
         self._target, self._task = target, task
@@ -377,6 +380,7 @@ class Session:
         self._plans.clear()
         self._fetches.clear()
         self._partial_runs.clear()
+        self.state.close_peers()
         self.state = State(self.state.limits)
 
     def as_default(self) -> AbstractContextManager[Session]:
@@ -499,6 +503,12 @@ class Session:
         if not self._graph.is_feedable(tensor):
             raise ValueError(f"Tensor {tensor.name} may not be fed.")
         return tensor
+
+
+def _task_at(target: str) -> Task | None:
+    from .cluster.tasks import task_at  # sockets are for clusters alone
+
+    return task_at(target)
 
 
 def _processors() -> int:

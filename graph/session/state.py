@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from math import prod
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import numpy as np
 
@@ -19,11 +21,13 @@ from .session_tensors import SessionTensors
 
 if TYPE_CHECKING:
     from ...engine.run.limits import Limits
-    from ..core.graph import Operation
+    from ..core.graph import Graph, Operation
     from ..core.protocols import DTypeAttr
+    from .cluster.parts import Place
+    from .cluster.peer import Peer
+    from .cluster.tasks import Task
     from .kernels.control import Body
     from .queues import Attempt
-    from .servers import Task
     from .tables import Table
 
 
@@ -57,10 +61,13 @@ class State:
         bodies: The functions that operations call, by operation and name.
         session_tensors: What `tf.get_session_handle` keeps.
         limits: What a run may ask for at most, where the caller says so.
+        task: The server that the Session runs on, where it does.
     """
 
     def __init__(self, limits: Limits | None = None, task: Task | None = None) -> None:
-        self.limits, self._task = limits, task
+        self.limits, self.task = limits, task
+        self._peers: dict[Place, Peer] = {}
+        self._session = uuid4().hex
         store = Store() if task is None else task.store
         self.buffers, self.initialized = store.buffers, store.initialized
         self.tables, self.resources, self.lock = store.tables, store.resources, store.lock
@@ -163,6 +170,13 @@ class State:
             self._stream_buffers[op] = Buffer(memory.dtype, memory.shape, storage)
         return self._stream_buffers[op]
 
+    def write(self, key: str, value: np.ndarray) -> None:
+        """Gives a variable a value."""
+        with self.lock:
+            buffer = self.buffer(key, value.shape, value.dtype)
+            window(buffer.storage.array, buffer)[...] = value
+            self.initialized.add(key)
+
     def value(self, key: str) -> np.ndarray:
         """A copy of the value of a variable.
 
@@ -184,7 +198,44 @@ class State:
 
     def placed(self, op: Operation, name: str) -> str:
         """The key of what an operation stands for under a name."""
-        return name if self._task is None else self._task.prefix(op) + name
+        if self.task is None:
+            return name
+        place = self.task.place_of(op)
+        return f"/job:{place.job}/task:{place.task};{name}"
+
+    def is_elsewhere(self, operations: Iterable[Operation]) -> bool:
+        """Whether other processes' tasks run some of the operations."""
+        task = self.task
+        if task is None or not task.cluster.is_spread:
+            return False
+        return any(task.place_of(op) not in task.cluster.served for op in operations)
+
+    def peer(self, place: Place) -> Peer | None:
+        """The task where it is another process'; None where it is this one's."""
+        from .cluster.peer import Peer  # sockets are for clusters alone
+
+        task = self.task
+        if task is None or place in task.cluster.served:
+            return None
+        with self.lock:
+            if place not in self._peers:
+                name = f"/job:{place.job}/replica:0/task:{place.task}"
+                address = task.cluster.addresses[place.job][place.task]
+                self._peers[place] = Peer(name, address, self._session)
+            return self._peers[place]
+
+    def close_peers(self) -> None:
+        """Lets tasks of other processes forget the session."""
+        for peer in self._peers.values():
+            peer.close()
+
+    def move_to(self, graph: Graph) -> None:
+        """Goes on with a graph that has the operations of the one before, by their names."""
+        get = graph.get_operation_by_name
+        self.streams = {get(op.name): stream for op, stream in self.streams.items()}
+        self.caches = {get(op.name): cache for op, cache in self.caches.items()}
+        self._stream_buffers = {get(op.name): x for op, x in self._stream_buffers.items()}
+        self.bodies.clear()
 
 
 def _wait(op: Operation, attempt: Attempt, control: Control) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, cast
 
-from ...graph.session.servers import Cluster, Task
+from ...graph.session.cluster.tasks import Cluster, Task
 from ...schema import proto
 from ...schema.errors import NotFoundError
 from .cluster import ClusterSpec
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 
 class Server:
-    """One task of a cluster, in this process: what sessions on `target` keep outlives them.
+    """One task of a cluster: what sessions on `target` keep outlives them.
 
     Sessions on servers of one cluster share what stands on its tasks, such as variables that
-    `replica_device_setter` gave to "/job:ps". No other process can reach a server: the servers
-    whose variables a program uses have to be in its process.
+    `replica_device_setter` gave to "/job:ps", wherever these have their processes. A server whose
+    address is on "localhost" listens to this machine alone, others to the network; like
+    TensorFlow's it runs the graphs of whoever reaches it.
 
     Args:
         server_or_cluster_def: A ServerDef; or a cluster: a ClusterDef, ClusterSpec or dictionary.
@@ -35,7 +36,7 @@ class Server:
         ValueError: `job_name` or `task_index` is needed.
         InternalError: The cluster has no such task.
         NotFoundError: `protocol` is another one.
-        UnknownError: The task has a server in this process already.
+        UnknownError: The port of the task is taken.
 
     >>> import flatlite.compat.v1 as tf
     >>> server = tf.train.Server.create_local_server()

@@ -1,0 +1,1 @@
+"""Runs over the tasks of a cluster, each in a process of its own."""
