@@ -16,8 +16,12 @@ from .instruction import Instruction
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
+    from typing import TypeAlias
 
     from .instruction import AnyInstruction
+
+    Operands: TypeAlias = "list[Instruction | None]"
+    """Who has written what an instruction reads, None where nobody has."""
 
 
 def eliminate_common(
@@ -30,45 +34,45 @@ def eliminate_common(
     read by a host step, it stays.
     """
     writers = Counter(storage for x in instructions for storage in x.writes)
-    calls = [_call(x) if isinstance(x, Instruction) else None for x in instructions]
-    times = Counter(calls)
     used = {*live_out}.union(*(x.reads for x in instructions if not isinstance(x, Instruction)))
     remaining: list[AnyInstruction] = []
-    first_of: dict[Hashable, Instruction] = {}
+    earlier: dict[Hashable, list[tuple[Instruction, Operands]]] = {}
     replacements: dict[Storage, Storage] = {}
     last_writers: dict[Storage, Instruction] = {}
-    for instruction, call in zip(instructions, calls, strict=True):
+    for instruction in instructions:
         if not isinstance(instruction, Instruction):
-            first_of.clear()
+            earlier.clear()
             remaining.append(instruction)
             continue
-        if not replacements.keys().isdisjoint(instruction.reads):
+        reads, writes = instruction.reads, instruction.writes
+        if replacements and not replacements.keys().isdisjoint(reads):
             _replace_reads(instruction, replacements)
-        first = instruction
-        if times[call] > 1:
-            is_only_writer = all(s.kind == ARENA and writers[s] == 1 for s in instruction.writes)
-            if is_only_writer:
-                expression = call, _operands(instruction, last_writers)
-                first = first_of.setdefault(expression, instruction)
-        if first is instruction or not used.isdisjoint(instruction.writes):
+            reads = instruction.reads
+        first = None
+        if all(s.kind == ARENA and writers[s] == 1 for s in writes):
+            operands = [last_writers.get(storage) for storage in reads]
+            others = earlier.setdefault((instruction.name, *reads), [])
+            repeated = (x for x, its in others if its == operands and _same(x, instruction))
+            first = next(repeated, None)
+            if first is None:
+                others.append((instruction, operands))
+        if first is None or not used.isdisjoint(writes):
             remaining.append(instruction)
-            last_writers.update((storage, instruction) for storage in instruction.writes)
+            for storage in writes:
+                last_writers[storage] = instruction
         else:
-            replacements.update(zip(instruction.writes, first.writes, strict=True))
+            replacements.update(zip(writes, first.writes, strict=True))
     return remaining
 
 
-def _call(instruction: Instruction) -> Hashable:
-    """What an instruction does: equal for instructions that do the same to any bytes."""
-    return instruction.name, instruction.key, tuple(instruction.record)
-
-
-def _operands(instruction: Instruction, last_writers: Mapping[Storage, Instruction]) -> Hashable:
-    """The bytes that it does it to: equal for instructions that find the same ones."""
-    reads = tuple((storage, last_writers.get(storage)) for storage in instruction.reads)
-    sizes = tuple(storage.nbytes for storage in instruction.writes)
-    offsets = tuple(buffer.offset for buffer in instruction.buffers)
-    return reads, sizes, offsets
+def _same(first: Instruction, second: Instruction) -> bool:
+    """Whether two instructions that read the same storages do the same to the same bytes."""
+    return (
+        first.key == second.key
+        and first.record == second.record
+        and [s.nbytes for s in first.writes] == [s.nbytes for s in second.writes]
+        and [x.offset for x in first.buffers] == [x.offset for x in second.buffers]
+    )
 
 
 def _replace_reads(instruction: Instruction, replacements: Mapping[Storage, Storage]) -> None:
