@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     """inode, size, and times of change of a file, in nanoseconds"""
 
 NAME = "checked"
+_DIGITS = 21  # that a number has fewer of
 _MOST_BYTES = 1 << 18  # of the file, which then begins again
 
 
@@ -37,7 +38,7 @@ class CheckedImages:
         with contextlib.suppress(OSError), open(self._path, "rb") as file:
             for line in os.fsdecode(file.read()).split("\n"):
                 *numbers, path = line.split(" ", 4)
-                if len(numbers) == 4 and all(map(str.isdigit, numbers)):
+                if len(numbers) == 4 and all(n.isdecimal() and len(n) < _DIGITS for n in numbers):
                     inode, size, changed, created = map(int, numbers)
                     self._stamps[path] = inode, size, changed, created
 

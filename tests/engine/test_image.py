@@ -129,7 +129,7 @@ def test_a_sound_image_is_read_whole_once(folder, monkeypatch):
     monkeypatch.setenv("FLATLITE_CACHE", str(folder))
     path, check, read = str(next(folder.glob("copy-*.image"))), image._check, []
     monkeypatch.setattr(image, "_check", lambda path, data: read.append(path) or check(path, data))
-    (folder / checked_images.NAME).write_bytes(b"1 2 3\n\xff 2 3 4 5\n\n1 2 3 x")
+    (folder / checked_images.NAME).write_bytes(b"1 2 3\n\xff 2 3 4 5\n\n1 2 3 \xc2\xb2 x\n1 2 3 x")
 
     def times_read():
         read.clear()
