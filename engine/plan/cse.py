@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .instruction import AnyInstruction
 
-    Operands: TypeAlias = "list[Instruction | None]"
+    Operands: TypeAlias = "tuple[Instruction | None, ...]"
     """Who has written what an instruction reads, None where nobody has."""
 
 
@@ -36,42 +36,46 @@ def eliminate_common(
     writers = Counter(storage for x in instructions for storage in x.writes)
     used = {*live_out}.union(*(x.reads for x in instructions if not isinstance(x, Instruction)))
     remaining: list[AnyInstruction] = []
-    earlier: dict[Hashable, list[tuple[Instruction, Operands]]] = {}
+    earlier: dict[Hashable, tuple[Instruction, Operands] | None] = {}
+    """kernel and storages read -> the one instruction, or None: there are several in `first_of`"""
+    first_of: dict[Hashable, Instruction] = {}
     replacements: dict[Storage, Storage] = {}
     last_writers: dict[Storage, Instruction] = {}
     for instruction in instructions:
         if not isinstance(instruction, Instruction):
             earlier.clear()
+            first_of.clear()
             remaining.append(instruction)
             continue
-        reads, writes = instruction.reads, instruction.writes
-        if replacements and not replacements.keys().isdisjoint(reads):
+        if replacements and not replacements.keys().isdisjoint(instruction.reads):
             _replace_reads(instruction, replacements)
-            reads = instruction.reads
-        first = None
-        if all(s.kind == ARENA and writers[s] == 1 for s in writes):
-            operands = [last_writers.get(storage) for storage in reads]
-            others = earlier.setdefault((instruction.name, *reads), [])
-            repeated = (x for x, its in others if its == operands and _same(x, instruction))
-            first = next(repeated, None)
-            if first is None:
-                others.append((instruction, operands))
-        if first is None or not used.isdisjoint(writes):
+        first = instruction
+        if all(s.kind == ARENA and writers[s] == 1 for s in instruction.writes):
+            operands = tuple([last_writers.get(storage) for storage in instruction.reads])
+            reads = (instruction.name, *instruction.reads)
+            if reads not in earlier:  # nearly all: no more need be known of them
+                earlier[reads] = instruction, operands
+            else:
+                other, earlier[reads] = earlier[reads], None
+                if other is not None:
+                    first_of[_expression(*other)] = other[0]
+                first = first_of.setdefault(_expression(instruction, operands), instruction)
+        if first is instruction or not used.isdisjoint(instruction.writes):
             remaining.append(instruction)
-            for storage in writes:
+            for storage in instruction.writes:
                 last_writers[storage] = instruction
         else:
-            replacements.update(zip(writes, first.writes, strict=True))
+            replacements.update(zip(instruction.writes, first.writes, strict=True))
     return remaining
 
 
-def _same(first: Instruction, second: Instruction) -> bool:
-    """Whether two instructions that read the same storages do the same to the same bytes."""
+def _expression(instruction: Instruction, operands: Operands) -> Hashable:
+    """What it does, and to which bytes: equal for instructions that give the same."""
     return (
-        first.key == second.key
-        and first.record == second.record
-        and [s.nbytes for s in first.writes] == [s.nbytes for s in second.writes]
-        and [x.offset for x in first.buffers] == [x.offset for x in second.buffers]
+        (instruction.name, instruction.key, tuple(instruction.record)),
+        (tuple(instruction.reads), operands),
+        tuple([storage.nbytes for storage in instruction.writes]),
+        tuple([buffer.offset for buffer in instruction.buffers]),
     )
 
 
