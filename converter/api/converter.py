@@ -317,7 +317,7 @@ class TFLiteConverter(Results):
             source = keras.load(
                 model_file, input_arrays, output_arrays, input_shapes, custom_objects, weights_file
             )
-        return cls._of([source], model_file, 1 if source.tensorflow is None else 2)
+        return cls._of([source], model_file, source.api_version)
 
     @classmethod
     def from_onnx_model(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +31,14 @@ from .source import (
     some,
 )
 from .state import Place
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Ends: TypeAlias = tuple[dict[str, Tensor], dict[str, Tensor]]
+    """Inputs and outputs by key."""
+    Positions: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+    """Keys of inputs and outputs in order."""
 
 KEY = "serving_default"
 
@@ -98,12 +108,32 @@ def _source_of(
         ends = ends[0], _chosen_outputs(outputs, writer.results, arrays[1])
     call = "Stateful" if any(layer.stored_weights for layer in model.leaves()) else ""
     if is_version_1:
-        tensor_names = {key: INVALID.sub("_", key) for key in inputs}
-        results = {key: f"Identity_{i}" if i else "Identity" for i, key in enumerate(outputs)}
+        by_key = [reference.layer for reference in flatten(model.inputs, by_key=True)]
+        sorted_keys = sorted(outputs) if isinstance(model.outputs, dict) else [*outputs]
+        positions = (
+            tuple(by_key if arrays[0] is None else ends[0]),
+            tuple(sorted_keys if arrays[1] is None else ends[1]),
+        )
+        tensor_names = _version_1_names(inputs)
+        results = dict(zip(sorted_keys, _numbered("Identity"), strict=False))
     else:
+        orders = [tensorflow_order({key: key for key in end}, 2) for end in ends]
+        positions = orders[0], orders[1]
         tensor_names = {key: _input_name(key) for key in inputs}
         results = {key: f"{call}PartitionedCall:{i}" for i, key in enumerate(sorted(outputs))}
-    return _source(writer, ends, (tensor_names, results), is_sorted=not is_version_1)
+    source = _source(writer, ends, (tensor_names, results), positions)
+    return replace(source, api_version=1) if is_version_1 else source
+
+
+def _version_1_names(keys: Iterable[str]) -> dict[str, str]:
+    """Names of inputs by their keys: the keys themselves, where TensorFlow allows them."""
+    others = _numbered("Placeholder")
+    return {key: next(others) if INVALID.search(key) else key for key in keys}
+
+
+def _numbered(name: str) -> Iterator[str]:
+    """Names as TensorFlow counts them."""
+    return itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1)))
 
 
 def _inputs(graph: Graph, model: Model, shapes: Shapes | None) -> dict[str, Tensor]:
@@ -194,9 +224,9 @@ def _chosen_outputs(
 
 def _source(
     writer: Writer,
-    ends: tuple[dict[str, Tensor], dict[str, Tensor]],
+    ends: Ends,
     names: tuple[dict[str, str], dict[str, str]],
-    is_sorted: bool,
+    positions: Positions,
 ) -> GraphSource:
     """What the outputs need.
 
@@ -204,7 +234,7 @@ def _source(
         writer: Has written the whole model.
         ends: Inputs and outputs by key.
         names: Their names in the file, as far as they have some.
-        is_sorted: Whether TensorFlow sorts them.
+        positions: Their keys in the positions that TensorFlow gives them.
     """
     inputs, outputs = ends
     all_states = [state for states in (writer.states or {}).values() for state in states]
@@ -237,9 +267,7 @@ def _source(
             strict=True,
         )
     ]
-    order = [tensorflow_order({key: key for key in end}, 2) for end in ends]
-    sorted_ends = (order[0], order[1]) if is_sorted else None
-    return GraphSource(KEY, frozen, ports[0], ports[1], "keras", sorted_ends, tuple(places), state)
+    return GraphSource(KEY, frozen, ports[0], ports[1], "keras", positions, tuple(places), state)
 
 
 def _dims(tensor: Tensor) -> tuple[str | None, ...]:

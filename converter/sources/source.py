@@ -144,6 +144,7 @@ class GraphSource:
         state: what they and tables are at first; shared by the signatures of a model.
         tensorflow: the keys of inputs and outputs at TensorFlow 2.21's positions; None when they
             are these.
+        api_version: that of the converter of TensorFlow's which reads such a file.
     """
 
     key: str | None
@@ -154,6 +155,7 @@ class GraphSource:
     tensorflow: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     places: tuple[Place, ...] = ()
     state: State = field(default_factory=State)
+    api_version: int = 2
 
     @property
     def kind(self) -> str:

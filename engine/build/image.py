@@ -23,6 +23,7 @@ from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from . import cache, target
+from .checked_images import checked_images
 from .target import PAGE
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ def _candidates(module: str) -> Iterator[str]:
 
 
 def read(path: str, stamp: Stamp | None = None) -> Image:
-    """The image in a file; one with `stamp` is known to be sound.
+    """The image in a file; one with `stamp`, or that of `checked_images`, is known to be sound.
 
     Raises ImageError when its bytes are not those that were written, FileNotFoundError.
     """
@@ -239,7 +240,8 @@ def read(path: str, stamp: Stamp | None = None) -> Image:
     try:
         status = os.fstat(descriptor)
         current = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-        known = current == stamp
+        checked = checked_images()
+        known = current == stamp or (checked is not None and checked.has(path, current))
         data = _read_all(descriptor, min(status.st_size, _START if known else status.st_size))
         header, offset, size = _parts(data) if known else _check(path, data)
         base = loader.map_file(descriptor, offset, size, header["slots"])
@@ -247,6 +249,8 @@ def read(path: str, stamp: Stamp | None = None) -> Image:
         raise ImageError(f"{path}: {error}") from None
     finally:
         os.close(descriptor)
+    if checked is not None and not known:
+        checked.add(path, current)
     return _image(header, base, (path, current))
 
 

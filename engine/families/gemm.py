@@ -5,23 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
-from math import ceil, inf, prod
+from math import ceil, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import Buffer, arena, constant, zeros
+from ..plan.buffer import Buffer, arena, zeros
 from ..plan.view import View
 from . import gemm_f32
 from .layout import move
+from .products import NO_CLAMP, as_matrices, filters_of, matrix_of, permute, swap_last_two
 
 if TYPE_CHECKING:
     from ..plan.program import Program
     from .parameters import Clamp, Sliding
 
-NO_CLAMP = (-inf, inf)
 _ROWS_PER_ITEM = 16
 """Rows of a matrix product that share a scratch row."""
 
@@ -260,11 +258,6 @@ def depthwise(
     )
 
 
-def filters_of(program: Program, weights: Buffer) -> Buffer:
-    """What `depthwise` takes to one channel, as filters of `conv2d`."""
-    return permute(program, weights, (2, 0, 1)).reshape((weights.shape[2], *weights.shape[:2], 1))
-
-
 def _repeat_channels(program: Program, x: Buffer, times: int) -> Buffer:
     """`x` with each channel `times` times."""
     if times == 1:
@@ -272,35 +265,6 @@ def _repeat_channels(program: Program, x: Buffer, times: int) -> Buffer:
     out = arena((*x.shape, times), x.dtype)
     move(program, View.of(x).insert(x.ndim, times), out)
     return out.reshape((*x.shape[:-1], x.shape[-1] * times))
-
-
-def permute(program: Program, x: Buffer, order: Sequence[int]) -> Buffer:
-    """`x` with its dimensions in `order`; done once when `x` is constant."""
-    out = arena(tuple(x.shape[i] for i in order), x.dtype)
-    move(program, View.of(x).transpose(tuple(order)), View.of(out))
-    return out
-
-
-def swap_last_two(program: Program, matrices: Buffer) -> Buffer:
-    """`matrices` with their last two dimensions swapped."""
-    rank = matrices.ndim
-    return permute(program, matrices, (*range(rank - 2), rank - 1, rank - 2))
-
-
-def as_matrices(x: Buffer) -> Buffer:
-    """`x` with all dimensions but the last two as one."""
-    return x.reshape((prod(x.shape[:-2]), *x.shape[-2:]))
-
-
-def matrix_of(batch: Sequence[int], batch_dims: Sequence[int]) -> Buffer:
-    """For each index of the dimensions `batch`: its matrix among those of `batch_dims`."""
-    return _matrix_of(tuple(batch), tuple(batch_dims))
-
-
-@lru_cache(256)
-def _matrix_of(batch: tuple[int, ...], batch_dims: tuple[int, ...]) -> Buffer:
-    indices = np.arange(prod(batch_dims), dtype=np.int32).reshape(batch_dims)
-    return constant(np.broadcast_to(indices, batch).ravel())
 
 
 def _bias(bias: Buffer | None, n: int) -> Buffer:
@@ -318,8 +282,3 @@ def _as_volumes(x: Buffer) -> Buffer:
 
 def _limits(clamp: Clamp) -> dict[str, float]:
     return {"low": clamp[0], "high": clamp[1]}
-
-
-def steps(name: str, values: Sequence[int]) -> dict[str, int]:
-    """Numbers of a kernel, one for each of the last dimensions of depth, height and width."""
-    return {f"{name}_{axis}": v for axis, v in zip("dhw"[-len(values) :], values, strict=True)}

@@ -5,33 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Sequence
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..build import target
 from ..plan.buffer import Buffer, arena, constant, zeros
-from ..plan.view import View
-from ..records import ConvGeometry, ItemSize
+from ..records import ConvGeometry
 from ..tiling import CHAIN, DEPTHWISE_TAPS, DOT_PANELS, DOT_ROWS, PANEL, TABLES
-from .layout import move
+from .convolutions import pad_input, phases
+from .partition import partition
 
 if TYPE_CHECKING:
     from ..plan.program import Program
     from .parameters import Clamp, Sliding
 
-HALF_TILE = 7  # rows of an item: half the tallest tile
-_STEP = 6  # the same where no tile is that tall: a whole one, or several
-_SHORT_SHARE = 8  # of steps: a thread reads weights once for all of them
-_MANY_ROWS = 98  # rows of a thread that are enough for items twice as high
-_PRODUCTS_PER_TRANSFER = 27  # done while a thread fetches an element that another one wrote
 _PAGE = 4096  # rows that many bytes apart lie in the same few places of the nearest cache
 _LINE = 16  # elements rows are moved further apart
 _CACHED_BYTES = 1 << 20  # bytes of weights that are still in a near cache when they are read again
-_WIDE = 4  # columns for each row from which on weights are most of what is read
 _MAX_DEPTH = 1024  # products in a row whose sum in float32 is good enough
 _MIN_LINE, _MAX_STRIP = 8, 192  # pixels of a line, and products of a result, that strips are for
 _MIN_ROWS = 4  # rows of a result for which it pays to pack weights anew in every run
@@ -178,47 +170,6 @@ def _widen_rows(program: Program, a: Buffer) -> Buffer:
     return out
 
 
-def tile_step() -> int:
-    """Rows that this processor's tiles are no taller than, or twice as tall."""
-    return HALF_TILE if "avx512f" in target.flags() else _STEP
-
-
-def by_rows(program: Program, height: int, depth: int, n: int, step: int = HALF_TILE) -> bool:
-    """Whether the threads share out the rows, as they do in the instructions before and after.
-
-    Where steps of `step` rows would leave some threads idle for longer than it takes to fetch what
-    others wrote, they share out the panels instead.
-    """
-    threads, steps = program.threads, ceil(height / step)
-    idle = threads * ceil(ceil(height / threads) / step) / steps - 1
-    return idle * depth * n <= _PRODUCTS_PER_TRANSFER * (depth + n)
-
-
-def _shares_weights(program: Program, height: int, depth: int, n: int) -> bool:
-    """Whether each thread should read some of the weights, once, and not all of them.
-
-    Of few rows, such as a prompt's, weights are most of what is read, and no near cache has them.
-    """
-    is_large = 2 * 4 * depth * n > _CACHED_BYTES
-    return program.threads > 1 and is_large and n >= _WIDE * height
-
-
-def partition(program: Program, height: int, depth: int, n: int) -> tuple[ItemSize, int]:
-    """The size of an item, and how many items `height` rows of `n` results are."""
-    step = tile_step()
-    row_wise = by_rows(program, height, depth, n, step) and not _shares_weights(
-        program, height, depth, n
-    )
-    steps = ceil(ceil(height / step) / program.threads)
-    rows = 2 * step if height >= _MANY_ROWS * program.threads else step
-    if row_wise and program.threads > 1 and steps <= _SHORT_SHARE:
-        rows = step * steps
-    elif not row_wise and PANEL * program.threads <= n:
-        rows = step * ceil(height / step)
-    columns = PANEL * ceil(n / PANEL) if row_wise else PANEL
-    return ItemSize(rows, columns), ceil(height / rows) * ceil(n / columns)
-
-
 def fits_convolution(weights: Buffer, out: Buffer, runs: bool = False) -> bool:
     """Whether filters [n, height, width, channels] have as many taps as there is room for.
 
@@ -317,44 +268,6 @@ def transposed_convolution(
         )
 
 
-def phases(
-    program: Program,
-    weights: Buffer,
-    out: Buffer,
-    sliding: Sliding,
-    fill: int,
-) -> Iterator[tuple[Buffer, ConvGeometry]]:
-    """A transposed convolution as convolutions, one for each phase of the stride.
-
-    Gives their filters and geometries. Result p sums over the taps t for which p + before - t is a
-    multiple of the stride, hence those from (p + before) % stride on in steps of the stride, the
-    last of them on the first input. Where there are none, the filter is one tap of `fill`, beside
-    `x`.
-    """
-    n, *taps, depth = weights.shape
-    stride, before, _ = sliding
-    for phase in product(
-        *(range(min(s, size)) for s, size in zip(stride, out.shape[1:3], strict=True))
-    ):
-        view = View.of(weights)
-        phase_before: list[int] = []
-        counts: list[int] = []
-        for axis in (0, 1):
-            step, reach = stride[axis], phase[axis] + before[axis]
-            first = reach % step
-            count = len(range(first, taps[axis], step))
-            view = view.part(1 + axis, first + (count - 1) * step, count, -step)
-            phase_before.append(count - 1 - reach // step)
-            counts.append(len(range(phase[axis], out.shape[1 + axis], step)))
-        if prod(view.shape[1:3]):
-            phase_filter = arena(view.shape, weights.dtype)
-            move(program, view, phase_filter)
-        else:
-            phase_filter = constant(np.full((n, 1, 1, depth), fill, weights.dtype))
-            phase_before = counts  # beside x, as 0 * inf is nan
-        yield phase_filter, ConvGeometry(counts, (1, 1), (1, 1), phase_before, stride, phase)
-
-
 def windows(
     program: Program,
     x: Buffer,
@@ -384,42 +297,6 @@ def windows(
         item_size=item_size,
         low=clamp[0],
         high=clamp[1],
-    )
-
-
-def pad_input(
-    program: Program,
-    x: Buffer,
-    counts: Sequence[int],
-    taps: Sequence[int],
-    sliding: Sliding,
-    zero: int = 0,
-) -> Buffer:
-    """`x` padded as far as the filter reaches: with 0, or with `zero` if it is int8 or int16."""
-    shape = sliding.reached(x.shape, counts, taps)
-    if shape == x.shape:
-        return x
-    out = arena(shape, x.dtype)
-    kernel, numbers = "gemm_f32_packing.pad", {}
-    if x.is_integer:
-        kernel, numbers = "gemm_i8_input.pad", {"zero": zero}
-    copy_padded(program, kernel, x, out, sliding.before, **numbers)
-    return out
-
-
-def copy_padded(
-    program: Program, kernel: str, x: Buffer, out: Buffer, before: Sequence[int], **numbers: int
-) -> None:
-    """Copies images amid the padding by a kernel such as gemm_i8_input.pad."""
-    (batch, *sizes, channels), (_, *padded_sizes, _) = x.shape, out.shape
-    program.call(
-        kernel,
-        x.reshape((batch, sizes[0], sizes[1] * channels)),
-        out.reshape((batch, padded_sizes[0], padded_sizes[1] * channels)),
-        split=batch * padded_sizes[0],
-        top=before[0],
-        left=before[1] * channels,
-        **numbers,
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..records import ConvGeometry, Int16Epilogue, ItemSize
 from ..tiling import BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES
-from .gemm_f32 import HALF_TILE, pad_input, phases
+from .convolutions import pad_input, phases
 from .gemm_i8 import amx_pitch, amx_rows, reads_runs
 from .multipliers import (
     fits_int32,
@@ -24,6 +24,7 @@ from .multipliers import (
     requantize_terms_i16,
     value_of,
 )
+from .partition import HALF_TILE
 from .quantization import Hybrid, Quantized, Scheme
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from ..build.target import amx
 from ..plan.buffer import Buffer, arena, constant
 from ..records import ConvGeometry, Int8Epilogue, ItemSize
 from ..tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
-from .gemm_f32 import by_rows, copy_padded, pad_input, phases, tile_step
+from .convolutions import copy_padded, pad_input, phases
 from .multipliers import requantize_terms_i8, value_of
+from .partition import by_rows, tile_step
 from .quantization import Hybrid, Int8Operand, Quantized, Scheme
 
 if TYPE_CHECKING:

@@ -16,8 +16,10 @@ from ..plan.view import View
 from ..records import PoolWindow
 from ..tiling import OUTER_BLOCK
 from . import gemm_f32
-from .gemm import NO_CLAMP, conv2d, matmul, permute, steps, transpose_conv2d
+from .convolutions import pad_input
+from .gemm import conv2d, matmul, transpose_conv2d
 from .layout import move
+from .products import NO_CLAMP, permute, steps
 
 if TYPE_CHECKING:
     from ..plan.program import Program
@@ -134,7 +136,7 @@ def filter_gradient(
     if not out.size:
         return
     height, width, channels, n = out.shape
-    x = gemm_f32.pad_input(program, x, dy.shape[1:3], (height, width), sliding)
+    x = pad_input(program, x, dy.shape[1:3], (height, width), sliding)
     in_row = width if sliding.dilation[1] > 1 else 1
     runs, run = height * in_row, width * channels // in_row
     items = runs * ceil(n / OUTER_BLOCK)

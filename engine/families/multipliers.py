@@ -176,6 +176,8 @@ def parity_terms(rows: np.ndarray) -> np.ndarray:
     return by_parity.reshape(blocks, -1)
 
 
+Terms = Sequence[Sequence[int]]
+"""The `terms` of kernels/int8/rescaled.py: a row each for a, b, the result and the limits."""
 Rounding = Callable[[int, int], tuple[int, int]]
 """What a kernel makes of a (multiplier, shift)."""
 
@@ -207,8 +209,8 @@ def common_terms(
     left: int,
     power: int = 1,
     rounding: Rounding | None = None,
-) -> Buffer:
-    """The `terms` of a kernel of kernels/int8/rescaled.py that brings a and b to one scale.
+) -> Terms:
+    """The terms of a kernel that brings a and b to one scale.
 
     Args:
         a, b, out: (scale, zero point) of the operands and the result.
@@ -234,8 +236,8 @@ def product_terms(
     limits: Sequence[int],
     scale: float,
     shift_bits: int = INT32_SHIFT,
-) -> Buffer:
-    """The `terms` of a kernel that multiplies or divides: `scale` is applied to its result."""
+) -> Terms:
+    """The terms of a kernel that multiplies or divides: `scale` is applied to its result."""
     return _terms([(a[1], 0, 0), (b[1], 0, 0)], out[1], scale, limits, 0, shift_bits)
 
 
@@ -247,8 +249,8 @@ def _terms(
     left: int,
     shift_bits: int,
     rounding: Rounding | None = None,
-) -> Buffer:
+) -> Terms:
     scaling = quantize_multiplier(scale, shift_bits)
     if rounding is not None:
         scaling = rounding(*scaling)
-    return constant(np.array([*rows, (zero_point, *scaling), (*limits, left)], np.int64))
+    return [*rows, (zero_point, *scaling), (*limits, left)]

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
-from . import depthwise_i8, gemm_i8
-from .gemm import as_matrices, filters_of, matrix_of, permute, steps, swap_last_two
+from . import gemm_i8
 from .layout import move
+from .products import as_matrices, filters_of, matrix_of, permute, steps, swap_last_two
 from .quantization import Hybrid, Scheme
 
 if TYPE_CHECKING:
@@ -195,6 +195,8 @@ def depthwise(
     """`gemm.depthwise`; each image of float32 is quantized by itself."""
     if not out.size:
         return
+    from . import depthwise_i8
+
     if x.shape[3] == 1 and not depthwise_i8.in_strips(weights.shape, sliding):
         filters = filters_of(program, weights)
         conv2d(program, x, filters, bias, out, sliding, scheme=scheme)

@@ -15,8 +15,8 @@ from ..records import SequencePart
 from ..tiling import PANEL
 from . import gemm, gemm_f32, quantization, quantized_gemm
 from .elementwise import elementwise
-from .gemm import NO_CLAMP
 from .layout import fill, move
+from .products import NO_CLAMP
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
 from ..tiling import SUM_PADDING
-from .gemm import permute
 from .layout import fill
+from .products import permute
 
 if TYPE_CHECKING:
     from ..plan.program import Program

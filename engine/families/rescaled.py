@@ -9,12 +9,11 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
 from ..tiling import FORM
-from . import fixedpoint
 from .elementwise import elementwise
-from .multipliers import value_of
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .multipliers import Terms
 
 KERNELS = {
     "sum": ("sum", "sum"),
@@ -37,18 +36,19 @@ _NO_SHORT_FORM = constant(np.zeros(FORM + 1, np.int64))
 _HALF = (1 << 30, 0)  # the larger of two scales: half of the scale of both operands
 
 
-def pair(program: Program, kind: str, a: Buffer, b: Buffer, out: Buffer, terms: Buffer) -> None:
-    """out = the `kind` of a and b, named as its plain kernel; `terms` are of multipliers.py."""
-    table = value_of(terms)
-    vectorized = simd_form(kind, out.dtype, table)
+def pair(program: Program, kind: str, a: Buffer, b: Buffer, out: Buffer, terms: Terms) -> None:
+    """out = the `kind` of a and b, named as its plain kernel."""
+    vectorized = simd_form(kind, out.dtype, terms)
     if vectorized is None:
-        elementwise(program, f"rescaled.{kind}", (a, b), out, terms)
+        table = constant(np.array(terms, np.int64))
+        elementwise(program, f"rescaled.{kind}", (a, b), out, table)
         return
     name, numbers, swapped = vectorized
     operands = (b, a) if swapped else (a, b)
     short = _NO_SHORT_FORM
     if out.dtype.itemsize == 1 and out.size >= _MIN_FIT_SIZE:
-        rows = _of_int8(table[[1, 0, 2, 3]] if swapped else table, out.dtype)
+        first, second, *others = terms
+        rows = _of_int8([second, first, *others] if swapped else terms, out.dtype)
         if name in _SIGNS:
             short = _line(program, _SIGNS[name], rows, numbers)
         elif name == "product":
@@ -57,26 +57,17 @@ def pair(program: Program, kind: str, a: Buffer, b: Buffer, out: Buffer, terms: 
     elementwise(program, kernel, operands, out, numbers, short, form=_FORMS.index(name))
 
 
-def _of_int8(table: np.ndarray, dtype: np.dtype) -> list[list[int]]:
+def _of_int8(terms: Terms, dtype: np.dtype) -> Terms:
     """Terms whose zero points and limits are those of int8, where uint8 are 128 more."""
-    table = table.copy()
-    if dtype == np.uint8:
-        table[:3, 0] -= 128
-        table[3, :2] -= 128
-    return table.tolist()
+    if dtype != np.uint8:
+        return terms
+    *scaled, (low, high, left) = terms
+    return [*((zero - 128, *others) for zero, *others in scaled), (low - 128, high - 128, left)]
 
 
-def _line(
-    program: Program, signs: tuple[int, int], terms: list[list[int]], numbers: Buffer
-) -> Buffer:
+def _line(program: Program, signs: tuple[int, int], terms: Terms, numbers: Buffer) -> Buffer:
     """The numbers of a line that gives the same results, fitted when the program is closed."""
     (a_zero, *_), (b_zero, *b_scale), (zero, multiplier, shift), (low, high, left) = terms
-    values = np.arange(-128, 128)
-    contributions = [
-        values << (left - 1),
-        fixedpoint.multiply_by_quantized_multiplier((values - b_zero) << left, *b_scale),
-    ]
-    contributions = np.array(contributions, np.int64) * np.array([signs]).T
     factor = multiplier * 2.0 ** (shift - 31)
     p, q = signs[0] * 2.0 ** (left - 1) * factor, signs[1] * 2.0**left * factor
     q *= b_scale[0] * 2.0 ** (b_scale[1] - 31)
@@ -95,9 +86,9 @@ def _line(
     # of p, q and c half a unit each
     error = (256 + abs(a_zero) + abs(b_zero)) / 2 + rounding * 2.0**bits + 2
     guess = [p, q, c, bits, a_zero, b_zero, ceil(error), *(sign >> 1 for sign in signs), *fine]
+    parameters = constant(np.array([*rescale, *guess, left, *b_scale], np.int64))
     line = arena((FORM + 8 + numbers.size,), np.int64)
-    operands = (constant(np.array(row, np.int64)) for row in (contributions, rescale, guess))
-    program.call("rescaled_sum.fit", *operands, numbers, line)
+    program.call("rescaled_sum.fit", parameters, numbers, arena((256,), np.int64), line)
     return line
 
 
@@ -116,7 +107,7 @@ def _fine_factors(p: float, q: float, c: float, rounding: float) -> list[int]:
     return [*coarse, *fine, round(c * (1 << 16)) + below, ceil(below + error)]
 
 
-def _product(program: Program, terms: list[list[int]]) -> Buffer:
+def _product(program: Program, terms: Terms) -> Buffer:
     """The numbers of a product in float32 with the same results, fitted when the program closes."""
     (a_zero, *_), (b_zero, *_), (zero, multiplier, shift), (low, high, _) = terms
     scale = multiplier * 2.0 ** (shift - 31)
@@ -126,20 +117,18 @@ def _product(program: Program, terms: list[list[int]]) -> Buffer:
         np.array([scale, _TO_WHOLE + zero, 2.0 ** (shift - 1)], np.float32).view(np.int32).tolist()
     )
     rescale = [multiplier, _start(zero, multiplier, -shift, 0), -shift, 0, low, high]
+    parameters = constant(np.array([*rescale, *bits, a_zero, b_zero, bias], np.int64))
     short = arena((8,), np.int64)
-    operands = (
-        constant(np.array(row, np.int64)) for row in (rescale, [*bits, a_zero, b_zero, bias])
-    )
-    program.call("rescaled_product.fit", *operands, arena((513,), np.int8), short)
+    program.call("rescaled_product.fit", parameters, arena((513,), np.int8), short)
     return short
 
 
-def simd_form(kind: str, dtype: np.dtype, terms: np.ndarray) -> tuple[str, Buffer, bool] | None:
+def simd_form(kind: str, dtype: np.dtype, terms: Terms) -> tuple[str, Buffer, bool] | None:
     """The form of the SIMD kernel for `terms`, their numbers, and whether operands are swapped.
 
     None where there is none for such terms.
     """
-    a, b, (zero, multiplier, shift), (low, high, left) = terms.tolist()
+    a, b, (zero, multiplier, shift), (low, high, left) = terms
     levels, flip = 1 << 8 * dtype.itemsize, 128 if dtype == np.uint8 else 0
     lowest = 0 if dtype.kind == "u" else -levels // 2
     swapped = kind != "product" and tuple(a[1:]) != _HALF
@@ -147,10 +136,10 @@ def simd_form(kind: str, dtype: np.dtype, terms: np.ndarray) -> tuple[str, Buffe
         a, b = b, a
     zeros, right = (a[0] - flip, b[0] - flip), -shift
     zero, low, high = zero - flip, low - flip, high - flip
-    zero_points_fit = all(lowest <= operand[0] < lowest + levels for operand in (a, b))
+    highest = lowest + levels
     if (
         kind not in KERNELS
-        or not zero_points_fit
+        or not (lowest <= a[0] < highest and lowest <= b[0] < highest)
         or (dtype.itemsize == 2 and any(zeros))
         or right < 1
     ):

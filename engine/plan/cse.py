@@ -16,8 +16,12 @@ from .instruction import Instruction
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
+    from typing import TypeAlias
 
     from .instruction import AnyInstruction
+
+    Operands: TypeAlias = "tuple[Instruction | None, ...]"
+    """Who has written what an instruction reads, None where nobody has."""
 
 
 def eliminate_common(
@@ -30,45 +34,49 @@ def eliminate_common(
     read by a host step, it stays.
     """
     writers = Counter(storage for x in instructions for storage in x.writes)
-    calls = [_call(x) if isinstance(x, Instruction) else None for x in instructions]
-    times = Counter(calls)
     used = {*live_out}.union(*(x.reads for x in instructions if not isinstance(x, Instruction)))
     remaining: list[AnyInstruction] = []
+    earlier: dict[Hashable, tuple[Instruction, Operands] | None] = {}
+    """kernel and storages read -> the one instruction, or None: there are several in `first_of`"""
     first_of: dict[Hashable, Instruction] = {}
     replacements: dict[Storage, Storage] = {}
     last_writers: dict[Storage, Instruction] = {}
-    for instruction, call in zip(instructions, calls, strict=True):
+    for instruction in instructions:
         if not isinstance(instruction, Instruction):
+            earlier.clear()
             first_of.clear()
             remaining.append(instruction)
             continue
-        if not replacements.keys().isdisjoint(instruction.reads):
+        if replacements and not replacements.keys().isdisjoint(instruction.reads):
             _replace_reads(instruction, replacements)
         first = instruction
-        if times[call] > 1:
-            is_only_writer = all(s.kind == ARENA and writers[s] == 1 for s in instruction.writes)
-            if is_only_writer:
-                expression = call, _operands(instruction, last_writers)
-                first = first_of.setdefault(expression, instruction)
+        if all(s.kind == ARENA and writers[s] == 1 for s in instruction.writes):
+            operands = tuple([last_writers.get(storage) for storage in instruction.reads])
+            reads = (instruction.name, *instruction.reads)
+            if reads not in earlier:  # nearly all: no more need be known of them
+                earlier[reads] = instruction, operands
+            else:
+                other, earlier[reads] = earlier[reads], None
+                if other is not None:
+                    first_of[_expression(*other)] = other[0]
+                first = first_of.setdefault(_expression(instruction, operands), instruction)
         if first is instruction or not used.isdisjoint(instruction.writes):
             remaining.append(instruction)
-            last_writers.update((storage, instruction) for storage in instruction.writes)
+            for storage in instruction.writes:
+                last_writers[storage] = instruction
         else:
             replacements.update(zip(instruction.writes, first.writes, strict=True))
     return remaining
 
 
-def _call(instruction: Instruction) -> Hashable:
-    """What an instruction does: equal for instructions that do the same to any bytes."""
-    return instruction.name, instruction.key, tuple(instruction.record)
-
-
-def _operands(instruction: Instruction, last_writers: Mapping[Storage, Instruction]) -> Hashable:
-    """The bytes that it does it to: equal for instructions that find the same ones."""
-    reads = tuple((storage, last_writers.get(storage)) for storage in instruction.reads)
-    sizes = tuple(storage.nbytes for storage in instruction.writes)
-    offsets = tuple(buffer.offset for buffer in instruction.buffers)
-    return reads, sizes, offsets
+def _expression(instruction: Instruction, operands: Operands) -> Hashable:
+    """What it does, and to which bytes: equal for instructions that give the same."""
+    return (
+        (instruction.name, instruction.key, tuple(instruction.record)),
+        (tuple(instruction.reads), operands),
+        tuple([storage.nbytes for storage in instruction.writes]),
+        tuple([buffer.offset for buffer in instruction.buffers]),
+    )
 
 
 def _replace_reads(instruction: Instruction, replacements: Mapping[Storage, Storage]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING
 
 from ...engine.families import gemm, gradients
-from ...engine.families.gemm import NO_CLAMP
+from ...engine.families.products import NO_CLAMP
 from ...engine.plan.buffer import Buffer
 from ..core.graph import Operation, Tensor
 from .elementwise import CLAMPS

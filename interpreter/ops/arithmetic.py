@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.families import gemm
+from ...engine.families.products import NO_CLAMP
 from ...engine.plan.buffer import Buffer, constant
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..plan.node import Node, Operand
@@ -72,7 +72,7 @@ def arithmetic(
             whether float32 inputs get a zero point when weights are quantized; `infinite`, whether
             their results may be infinite; `in_rows`, whether weights are the rows of a matrix.
     """
-    limits = _without_ends(clamp) if clamp and rounding.get("infinite") else clamp or gemm.NO_CLAMP
+    limits = _without_ends(clamp) if clamp and rounding.get("infinite") else clamp or NO_CLAMP
     packs = False
     if rounding.get("in_rows") and x.dtype == np.float32 and weights.dtype != x.dtype:
         from ...engine.families import gemm_blockwise
@@ -95,6 +95,8 @@ def arithmetic(
         return quantized_gemm, whole_bytes(node, weights), {"scheme": requantization}
     _require_float32(node, x, bias)
     if weights.dtype == x.dtype:
+        from ...engine.families import gemm
+
         return gemm, weights, {} if clamp is None else {"clamp": clamp}
     node.require(name_of_dtype(weights.dtype) in _HYBRID, f"{weights.dtype} is not supported yet")
     from ...engine.families import gemm_blockwise, quantization, quantized_gemm

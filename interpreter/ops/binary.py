@@ -12,7 +12,7 @@ from ...engine.plan.buffer import constant
 from ..checks import clamp_of, name_of_dtype, required, same_dtype
 from ..plan.substitution import small_floats
 from ..registry import op
-from .quantized import QUANTIZED, is_quantized, quantized_pair
+from .quantized import is_quantized
 
 if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
@@ -68,6 +68,8 @@ def arithmetic(node: Node) -> Prepared:
     a, b = required(node, 2)
     shape = _common(node, a, b)
     if is_quantized(a):
+        from .quantized_pair import quantized_pair
+
         return quantized_pair(node, a, b, shape)
     low, high = clamp_of(node)
     if name_of_dtype(a.dtype) not in _NUMBERS:
@@ -98,7 +100,9 @@ def plain(node: Node) -> Prepared:
     """The result for each pair of elements."""
     a, b = required(node, 2)
     shape = _common(node, a, b)
-    if is_quantized(a) and node.kind in QUANTIZED:
+    if is_quantized(a) and node.kind == "SQUARED_DIFFERENCE":
+        from .quantized_pair import quantized_pair
+
         return quantized_pair(node, a, b, shape)
     kernel: str = PLAIN[node.kind].get(a.dtype.name, "")
     if not kernel:

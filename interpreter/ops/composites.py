@@ -14,6 +14,7 @@ import numpy as np
 
 from ...engine.families import gemm
 from ...engine.families.layout import copy, move
+from ...engine.families.products import permute
 from ...engine.plan.buffer import arena, constant
 from ...schema.errors import ModelError
 from ...schema.flexbuffer import read_flexbuffer_map
@@ -159,7 +160,7 @@ def attention(node: Node, operands: Sequence[Operand], attributes: Attributes) -
 
     def emit(program: Program) -> None:
         grouped = (batch, groups, heads // groups * steps)
-        queries, keys, values = (gemm.permute(program, x, (0, 2, 1, 3)) for x in (q, k, v))
+        queries, keys, values = (permute(program, x, (0, 2, 1, 3)) for x in (q, k, v))
         products, shares = (arena((*grouped, length), np.float32) for _ in range(2))
         rows = (batch * heads * steps, length)
         gemm.matmul(
@@ -182,7 +183,7 @@ def attention(node: Node, operands: Sequence[Operand], attributes: Attributes) -
         result = arena((*grouped, v.shape[3]), np.float32)
         gemm.matmul(program, shares, values, None, result)
         by_head = result.reshape((batch, heads, steps, v.shape[3]))
-        move(program, gemm.permute(program, by_head, (0, 2, 1, 3)), out)
+        move(program, permute(program, by_head, (0, 2, 1, 3)), out)
 
     return emit
 

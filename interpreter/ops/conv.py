@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...engine.families import gemm
 from ...engine.families.parameters import Sliding
 from ...engine.sizes import is_plain, negative
 from ..checks import clamp_of, rank, required, slide, supported, windows
@@ -113,6 +112,8 @@ def conv_3d(node: Node) -> Emit:
     sliding = _sliding(spans, x.shape[1:4])
 
     def emit(program: Program) -> None:
+        from ...engine.families import gemm
+
         gemm.convolution(program, x, weights, bias, out, sliding, clamp=clamp)
 
     return emit
@@ -157,7 +158,10 @@ def conv_3d_transpose(node: Node) -> Emit:
     sliding = _sliding(spans, out.shape[1:4])
 
     def emit(program: Program) -> None:
-        filters = gemm.permute(program, weights, (0, 1, 2, 4, 3))
+        from ...engine.families import gemm
+        from ...engine.families.products import permute
+
+        filters = permute(program, weights, (0, 1, 2, 4, 3))
         gemm.transposed_convolution(program, x, filters, bias, out, sliding, clamp=clamp)
 
     return emit

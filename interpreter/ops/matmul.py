@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.families.conversion import convert
 from ...engine.families.elementwise import broadcast_shape
 from ...engine.plan.buffer import arena
 from ..checks import clamp_of, rank, required
 from ..plan.substitution import small_floats
 from ..registry import op
 from .arithmetic import arithmetic, one_scale_each
-from .cast import convert
 
 if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer

@@ -15,6 +15,7 @@ from ...engine.run.stages import ReadValue, RunAlone
 from ...engine.run.stages import Stage as EngineStage
 from ..registry import is_pure, prepare_of
 from ..spec import OperatorSpec, SubgraphSpec
+from .liveness import has_no_effects
 from .node import DynamicResult, HostCall, NeedsValue, Node, NodeError, Operand, TensorDeclaration
 from .stage import PlanError, StageNotes
 
@@ -317,7 +318,7 @@ class Planner:
             custom_options=operator.custom_options,
             intermediates=[tensors[t].declaration for t in operator.intermediates],
             scope=self.scope,
-            stateful=self.scope.is_stateful(self.spec, operator),
+            stateful=not has_no_effects(self.spec, operator),
         )
         node.planner, node.caller = self, self._caller
         return node

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...engine.run.limits import Limits
     from ..delegation.partition import AnyDelegate
     from ..model import LoadedModel
-    from ..spec import OperatorSpec, SubgraphSpec
+    from ..spec import SubgraphSpec
     from .observation import Observation
     from .plan import Plan
 
@@ -112,13 +112,13 @@ class Scope:
         """Positions of the operators that an output, a side effect or a measurement needs."""
         known = self._live.get(spec.index)
         if known is None:
-            keeps_all = self.preserve or self.observation is not None
-            known = self._live[spec.index] = _live_operators(spec, keeps_all)
-        return known
+            from .liveness import (
+                live_operators,  # a process that prepares nothing has no use for it
+            )
 
-    def is_stateful(self, spec: SubgraphSpec, operator: OperatorSpec) -> bool:
-        """Whether an operator may do more than give its results."""
-        return not _is_pure(spec, operator)
+            keeps_all = self.preserve or self.observation is not None
+            known = self._live[spec.index] = live_operators(spec, keeps_all)
+        return known
 
     def n_inlined(self, spec: SubgraphSpec) -> float:
         """How many operators `spec` has with those of all it calls.
@@ -311,24 +311,3 @@ class Scope:
         if len(plans) > MAX_PLANS:
             del plans[next(iter(plans))]
         return plan
-
-
-def _live_operators(spec: SubgraphSpec, keeps_all: bool) -> frozenset[int]:
-    if keeps_all:
-        return frozenset(range(len(spec.operators)))
-    needed: set[int] = set(spec.outputs)
-    live: set[int] = set()
-    for operator in reversed(spec.operators):
-        if not needed.isdisjoint(operator.outputs) or not _is_pure(spec, operator):
-            live.add(operator.position)
-            needed.update(operator.inputs)
-    return frozenset(live)
-
-
-def _is_pure(spec: SubgraphSpec, operator: OperatorSpec) -> bool:
-    """Whether nothing but its results tells that `operator` ran."""
-    if operator.is_custom or not spec.variables.isdisjoint(operator.inputs):
-        return False
-    from ..registry import is_pure  # a process that prepares nothing has no use for it
-
-    return is_pure(operator.kind)

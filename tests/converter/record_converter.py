@@ -64,6 +64,21 @@ def write_models(tf):
     )
 
 
+def write_mapped():
+    """A model of Keras 2 with dicts of inputs and outputs, and names that are none of a graph's."""
+    import tf_keras
+
+    inputs = {
+        key: tf_keras.Input((n,), name=name)
+        for key, n, name in (("zeta", 4, "zeta"), ("mid", 6, "in the middle"), ("alpha", 5, "a b"))
+    }
+    outputs = {
+        name: tf_keras.layers.Dense(i + 1)(x)
+        for i, (name, x) in enumerate(zip("qpr", inputs.values(), strict=True))
+    }
+    tf_keras.Model(inputs, outputs).save(HERE / "keras" / "mapped_keras2.h5")
+
+
 def load(lite, v1, keras, kind, path, arguments):
     """A converter of TensorFlow's."""
     if (kind == "keras" and path.endswith(".keras")) or (kind == "keras" and "keras3" in path):
@@ -165,6 +180,7 @@ def main():
         import tensorflow as tf
 
         write_models(tf)
+        write_mapped()
     actual = {"errors": {}, "files": {}}
     with tempfile.TemporaryDirectory() as folder:
         for part in "23":

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from flatlite.engine.families.elementwise import elementwise
+from flatlite.engine.plan import cse
 from flatlite.engine.plan.buffer import arena, bound, constant, persistent
 from flatlite.engine.plan.program import Program
 
@@ -80,3 +81,23 @@ def test_results_that_are_written_again():
     want = 2 * X
     want[:3] += OTHER[:3] - X[:3]
     assert summed(program, a, b, x) == (want.tolist(), 3)
+
+
+def test_many_instructions_that_read_the_same_are_looked_at_once(monkeypatch):
+    n_looks, look = 0, cse._expression
+
+    def counted(*arguments):
+        nonlocal n_looks
+        n_looks += 1
+        return look(*arguments)
+
+    monkeypatch.setattr(cse, "_expression", counted)
+    program, x = Program(), bound((600,), np.int32)
+    parts = [copy(program, x.part(i, 1)) for i in [*range(600), 7, 599]]
+    for part in parts:
+        program.keep(part)
+    n_before = len(program.instructions)
+    program.close({x: np.arange(600, dtype=np.int32)})
+    assert n_looks == n_before == len(program.instructions) == 602
+    program.run()
+    assert [int(program.array(part)[0]) for part in parts[-2:]] == [7, 599]

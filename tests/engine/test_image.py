@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flatlite.engine.build import cache, compiler, driver, image, target
+from flatlite.engine.build import cache, checked_images, compiler, driver, image, target
 from flatlite.engine.build.kernel import KERNELS
 from flatlite.engine.run import loader
 
@@ -122,6 +122,34 @@ def test_damaged_images_are_refused(folder, at):
     path.write_bytes(data)
     with pytest.raises(image.ImageError, match=r"copy-.*image is"):
         image.read(path)
+
+
+def test_a_sound_image_is_read_whole_once(folder, monkeypatch):
+    """By any process, until it is another file, or one that was changed in place."""
+    monkeypatch.setenv("FLATLITE_CACHE", str(folder))
+    path, check, read = str(next(folder.glob("copy-*.image"))), image._check, []
+    monkeypatch.setattr(image, "_check", lambda path, data: read.append(path) or check(path, data))
+    (folder / checked_images.NAME).write_bytes(b"1 2 3\n\xff 2 3 4 5\n\n1 2 3 \xc2\xb2 x\n1 2 3 x")
+
+    def times_read():
+        read.clear()
+        checked_images._checked_images.cache_clear()  # as another process
+        image.read(path)
+        return len(read)
+
+    assert times_read() == times_read() == 1  # it was written just now
+    monkeypatch.setattr(checked_images, "SETTLED", 0)
+    assert [times_read() for _ in range(3)] == [1, 0, 0]
+    data = bytearray(Path(path).read_bytes())
+    data[-1] ^= 1
+    Path(path).write_bytes(data)
+    with pytest.raises(image.ImageError):
+        times_read()
+    monkeypatch.setattr(checked_images, "_MOST_BYTES", 1)
+    data[-1] ^= 1
+    Path(path).write_bytes(data)
+    assert [times_read() for _ in range(2)] == [1, 0]
+    assert len((folder / checked_images.NAME).read_bytes().split()) == 5
 
 
 @pytest.mark.parametrize("size", [0, 10, 64, 4096])
@@ -421,7 +449,7 @@ def test_every_way_to_compile_gives_the_same_bytes(testing, folder, run_kernel):
     compiled = compiler.compile_kernels("testing", kernels)
     flat = driver.link(compiled)
     (folder / "testing.image").write_bytes(image.pack(*flat))
-    image.provide("testing_file", image.read(folder / "testing.image"))
+    image.provide("testing_file", image.read(str(folder / "testing.image")))
     image.provide("testing_jit", driver.just_in_time(compiled))
     x = np.random.default_rng(0).standard_normal(999).astype(np.float32)
     for name, arguments in [

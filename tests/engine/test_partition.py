@@ -5,7 +5,7 @@ from math import ceil
 import numpy as np
 import pytest
 
-from flatlite.engine.families import gemm, gemm_f32, quantization, quantized_gemm
+from flatlite.engine.families import gemm, partition, quantization, quantized_gemm
 from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
@@ -33,7 +33,7 @@ def everything_is_shared(monkeypatch):
 def step(request, monkeypatch):
     """Rows of an item where tiles are 14 rows tall, and where they are no taller than 6."""
     flags = frozenset({"avx512f"} if request.param == 7 else ())
-    monkeypatch.setattr(gemm_f32.target, "flags", lambda: flags)
+    monkeypatch.setattr(partition.target, "flags", lambda: flags)
     return request.param
 
 
@@ -41,22 +41,22 @@ def step(request, monkeypatch):
 def test_threads_have_rows_of_their_own(step, n_threads):
     """As many as each other, of all columns, where there are enough."""
     program, rows = Program(threads=n_threads), 2 * step
-    assert gemm_f32.partition(program, 784, 64, 100) == ((rows, 128), ceil(784 / rows))
-    assert gemm_f32.partition(program, 3136, 2000, 2000) == ((rows, 2016), ceil(3136 / rows))
+    assert partition.partition(program, 784, 64, 100) == ((rows, 128), ceil(784 / rows))
+    assert partition.partition(program, 3136, 2000, 2000) == ((rows, 2016), ceil(3136 / rows))
 
 
 def test_threads_of_few_rows_have_all_of_theirs_at_once(step):
     rows = step * 5  # of 10 or 11 steps each thread has 5 or 6
     rows += step if step == 6 else 0
-    assert gemm_f32.partition(Program(threads=2), 64, 256, 256) == ((rows, 256), 2)
-    assert gemm_f32.partition(Program(threads=1), 64, 256, 256) == ((step, 256), ceil(64 / step))
+    assert partition.partition(Program(threads=2), 64, 256, 256) == ((rows, 256), 2)
+    assert partition.partition(Program(threads=1), 64, 256, 256) == ((step, 256), ceil(64 / step))
 
 
 def test_few_rows_of_many_products_are_shared_out_by_columns(step):
     two, blocks = Program(threads=2), ceil(49 / step)
-    assert gemm_f32.partition(two, 49, 1024, 1024) == ((step * blocks, 32), 32)
-    assert gemm_f32.partition(two, 49, 96, 100)[0].columns == 128
-    assert gemm_f32.partition(two, 1, 1024, 1024) == ((step, 32), 32)
+    assert partition.partition(two, 49, 1024, 1024) == ((step * blocks, 32), 32)
+    assert partition.partition(two, 49, 96, 100)[0].columns == 128
+    assert partition.partition(two, 1, 1024, 1024) == ((step, 32), 32)
 
 
 def shared(n_threads, *outputs, emit, **fed):

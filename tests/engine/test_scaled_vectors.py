@@ -85,7 +85,7 @@ def test_pairs(vectors, kind, dtype, shapes, data):
         terms = common_terms(first, second, expected, limits, left, 1 + squared)
     a, b = (numbers(dtype, s, i).astype(dtype) for i, s in enumerate(shapes))
     got, name = run(kind, a, b, terms)
-    simd_form = rescaled.simd_form(kind, np.dtype(dtype), terms.value)
+    simd_form = rescaled.simd_form(kind, np.dtype(dtype), terms)
     assert name.startswith("rescaled." if simd_form is None else "rescaled_simd.")
     np.testing.assert_array_equal(got, run(kind, a, b, terms, dealt=True)[0])
     np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from flatlite.engine.families import gemm, winograd_f32
 from flatlite.engine.families.parameters import Sliding
+from flatlite.engine.families.products import NO_CLAMP
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -74,7 +75,7 @@ def test_the_error_is_like_the_direct_form(channels):
     weights = (random.normal(size=(32, 3, 3, channels)) / (3 * channels**0.5)).astype(np.float32)
     filters = np.moveaxis(weights, 0, -1)
     exact = definitions.convolution(x, filters, None, (1, 1), (1, 1), "SAME", 1)
-    arguments = (x, weights, None, exact.shape, (1, 1), gemm.NO_CLAMP)
+    arguments = (x, weights, None, exact.shape, (1, 1), NO_CLAMP)
     errors = [np.sqrt(((y - exact) ** 2).mean()) for y in (run(*arguments)[0], direct(*arguments))]
     assert errors[0] <= WORSE * errors[1]
 

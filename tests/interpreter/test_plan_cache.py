@@ -414,6 +414,7 @@ def test_a_changed_image_is_checked_again(corpus, plans, monkeypatch):
     stored(plans)[0].unlink()
     answers(Interpreter(path))
     monkeypatch.setattr(image_module, "_images", {})
+    monkeypatch.setattr(image_module, "checked_images", lambda: None)
     checked = []
     check = image_module._check
     monkeypatch.setattr(

@@ -141,12 +141,13 @@ def read_model(spec: dict) -> Model:
     return model
 
 
-def flatten(structure: Any) -> list:
-    """What nested lists and dicts hold, in order."""
+def flatten(structure: Any, by_key: bool = False) -> list:
+    """What nested lists and dicts hold, in order; of dicts, `by_key` if TensorFlow sorts them."""
     if isinstance(structure, dict):
-        structure = list(structure.values())
+        items = sorted(structure.items()) if by_key else structure.items()
+        structure = [item for _, item in items]
     if isinstance(structure, list):
-        return [leaf for item in structure for leaf in flatten(item)]
+        return [leaf for item in structure for leaf in flatten(item, by_key)]
     return [structure]
 
 

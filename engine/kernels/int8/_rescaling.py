@@ -4,8 +4,11 @@ from numba import int64
 
 from ...build.kernel import inline
 
-MULTIPLIER, START, SHIFT, LIMIT, LOW, HIGH = range(6)
-"""What `rescaling` has: the limit is below which a total is negative, the others of the result."""
+MULTIPLIER, START, SHIFT, LIMIT, LOW, HIGH, RESCALING = range(7)
+"""What `rescaling` has, and how many numbers that is.
+
+A total is negative below the limit; the others are of the result.
+"""
 
 
 @inline

@@ -12,7 +12,7 @@ from numba import int64
 from ...build.kernel import address, kernel
 from ...tiling import FORM, PRODUCT_FORM
 from ._rescaled_sum import products
-from ._rescaling import HIGH, LOW, exact
+from ._rescaling import HIGH, LOW, RESCALING, exact
 
 _SCALE, _A_ZERO, _B_ZERO, _BIAS = 0, 2, 3, 4  # what `guess` has of the numbers of `products`
 _products = products[0]
@@ -20,13 +20,14 @@ _LIMITS = 4  # where these have limits
 _CANDIDATES = 7  # scales: the nearest one, and some units in the last place to each side
 
 
-@kernel("rescaling:int64[*] guess:int64[*] scratch:int8[*] out_form:int64[*]")
-def fit(rescaling, guess, scratch, out_form, first, last, fault):
+@kernel("parameters:int64[*] scratch:int8[*] out_form:int64[*]")
+def fit(parameters, scratch, out_form, first, last, fault):
     """The numbers of `products`, and PRODUCT_FORM if they are right for all pairs, else 0.
 
-    `rescaling` is what makes a product a result, as rescaled_sum.py has it; `guess` is where to
-    begin. There is scratch for all b, one a, and the results of these.
+    `parameters` begin with what makes a product a result, as rescaled_sum.py has it; the others are
+    where to begin. There is scratch for all b, one a, and the results of these.
     """
+    rescaling, guess = parameters[:RESCALING], parameters[RESCALING:]
     for i in range(256):
         scratch[i] = i - 128
     for i in range(_LIMITS):

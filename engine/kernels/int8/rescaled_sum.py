@@ -9,20 +9,30 @@ for a line that takes them away from zero, goes through all pairs, and says whet
 
 from numba import int64
 
+from ...build.fixedpoint import scaled
 from ...build.kernel import inline, kernel
 from ...tiling import AWAY_SUM_FORM, FORM, NEAR_SUM_FORM
-from ._rescaling import HIGH, LOW, exact
+from ._rescaling import HIGH, LOW, RESCALING, exact
 
 _LEAST_AWAY, _MOST_AWAY = 128, 4096  # how far halves and what is near them go away from 0
 _P, _Q, _C, _S = range(4)  # what a line has; `guess` goes on with zero points
 _A_ZERO, _B_ZERO, _ERROR, _SIGNS = range(4, 8)
 _A_COARSE, _B_COARSE, _A_FINE, _B_FINE, _CONSTANT, _UNSURE = range(9, 15)
+_LEFT, _MULTIPLIER, _SHIFT = range(15, 18)
 _FEW_NEAR, _MOST_NEAR = 128, 1024  # pairs of 65536 that a line is not sure of
-_A, _B = range(2)  # the rows of contributions
 
 
 @inline
-def _fits_away(contributions, rescaling, guess, out_line):
+def _contributions_of_b(guess, b_terms):
+    """What each b from -128 on adds to a total."""
+    for j in range(256):
+        value = (j - 128 - guess[_B_ZERO]) << guess[_LEFT]
+        value = scaled(value, guess[_MULTIPLIER], guess[_SHIFT])
+        b_terms[j] = -value if guess[_SIGNS + 1] else value
+
+
+@inline
+def _fits_away(rescaling, guess, b_terms, out_line):
     """Whether the first form is right, whose numbers then are in `out_line`."""
     p, q, s = guess[_P], guess[_Q], guess[_S]
     low, high = rescaling[LOW], rescaling[HIGH]
@@ -31,12 +41,13 @@ def _fits_away(contributions, rescaling, guess, out_line):
     while away <= _MOST_AWAY:
         c, zero, less, n_wrong, i = guess[_C] + away, pivot + away, 2 * away, int64(0), 0
         while i < 256 and n_wrong == 0:
-            begin, a_term = (i - 128) * p + c, contributions[_A, i]
+            begin, a_term = (i - 128) * p + c, (i - 128) << (guess[_LEFT] - 1)
+            a_term = -a_term if guess[_SIGNS] else a_term
             for j in range(256):
                 total = begin + (j - 128) * q
                 value = (total - (less if total < zero else 0)) >> s
                 fitted = min(max(value, low), high)
-                n_wrong += fitted != exact(a_term + contributions[_B, j], rescaling)
+                n_wrong += fitted != exact(a_term + b_terms[j], rescaling)
             i += 1
         if n_wrong == 0:
             out_line[_P], out_line[_Q], out_line[_C], out_line[_S] = p, q, c, s
@@ -73,24 +84,25 @@ def _near(guess, out_line):
         out_line[FORM + 6 + i] = guess[_CONSTANT + i]
 
 
-@kernel(
-    "contributions:int64[*,*] rescaling:int64[*] guess:int64[*] terms:int64[*] out_line:int64[*]"
-)
-def fit(contributions, rescaling, guess, terms, out_line, first, last, fault):
+@kernel("parameters:int64[*] terms:int64[*] scratch:int64[*] out_line:int64[*]")
+def fit(parameters, terms, scratch, out_line, first, last, fault):
     """The numbers of a line and its form, 0 where none is right.
 
-    `contributions` are the terms a total is the sum of, for each a and each b from -128 on.
-    `rescaling` is what makes it a result: multiplier, start, shift, the limit below which it is
-    negative, and those of the result. `guess` has p, q, c, s, the zero points of a and b, what a
-    line may be off by, the signs of both in the total as 0 or -1, and what _near_blocks multiplies
-    both by, twice, adds, and is not sure below. `terms` are those of rescaled_simd.py.
+    `parameters` begin with what makes a total a result: multiplier, start, shift, the limit below
+    which it is negative, and those of the result. Then they have p, q, c, s, the zero points of a
+    and b, what a line may be off by, the signs of both in the total as 0 or -1, what _near_blocks
+    multiplies both by, twice, adds, and is not sure below; how far b is shifted to the left, a one
+    less, and by what b is scaled then. `terms` are those of rescaled_simd.py.
     """
+    rescaling, guess = parameters[:RESCALING], parameters[RESCALING:]
     for i in range(FORM + 8):
         out_line[i] = rescaling[min(i, HIGH)] if LOW <= i <= HIGH else 0
     for i in range(terms.size):
         out_line[FORM + 8 + i] = terms[i]
     n_near = _n_near(guess)
-    if n_near > _FEW_NEAR and _fits_away(contributions, rescaling, guess, out_line):
-        return
+    if n_near > _FEW_NEAR:
+        _contributions_of_b(guess, scratch)
+        if _fits_away(rescaling, guess, scratch, out_line):
+            return
     if n_near <= _MOST_NEAR:
         _near(guess, out_line)

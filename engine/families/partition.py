@@ -1,0 +1,62 @@
+"""How matrix products in tiles are partitioned among threads."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ..build import target
+from ..records import ItemSize
+from ..tiling import PANEL
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
+
+HALF_TILE = 7  # rows of an item: half the tallest tile
+_STEP = 6  # the same where no tile is that tall: a whole one, or several
+_SHORT_SHARE = 8  # of steps: a thread reads weights once for all of them
+_MANY_ROWS = 98  # rows of a thread that are enough for items twice as high
+_PRODUCTS_PER_TRANSFER = 27  # done while a thread fetches an element that another one wrote
+_LARGE = 1 << 20  # bytes of weights that no near cache has any more
+_WIDE = 4  # columns for each row from which on weights are most of what is read
+
+
+def tile_step() -> int:
+    """Rows that this processor's tiles are no taller than, or twice as tall."""
+    return HALF_TILE if "avx512f" in target.flags() else _STEP
+
+
+def by_rows(program: Program, height: int, depth: int, n: int, step: int = HALF_TILE) -> bool:
+    """Whether the threads share out the rows, as they do in the instructions before and after.
+
+    Where steps of `step` rows would leave some threads idle for longer than it takes to fetch what
+    others wrote, they share out the panels instead.
+    """
+    threads, steps = program.threads, ceil(height / step)
+    idle = threads * ceil(ceil(height / threads) / step) / steps - 1
+    return idle * depth * n <= _PRODUCTS_PER_TRANSFER * (depth + n)
+
+
+def _shares_weights(program: Program, height: int, depth: int, n: int) -> bool:
+    """Whether each thread should read some of the weights, once, and not all of them.
+
+    Of few rows, such as a prompt's, weights are most of what is read, and no near cache has them.
+    """
+    is_large = 2 * 4 * depth * n > _LARGE
+    return program.threads > 1 and is_large and n >= _WIDE * height
+
+
+def partition(program: Program, height: int, depth: int, n: int) -> tuple[ItemSize, int]:
+    """The size of an item, and how many items `height` rows of `n` results are."""
+    step = tile_step()
+    row_wise = by_rows(program, height, depth, n, step) and not _shares_weights(
+        program, height, depth, n
+    )
+    steps = ceil(ceil(height / step) / program.threads)
+    rows = 2 * step if height >= _MANY_ROWS * program.threads else step
+    if row_wise and program.threads > 1 and steps <= _SHORT_SHARE:
+        rows = step * steps
+    elif not row_wise and PANEL * program.threads <= n:
+        rows = step * ceil(height / step)
+    columns = PANEL * ceil(n / PANEL) if row_wise else PANEL
+    return ItemSize(rows, columns), ceil(height / rows) * ceil(n / columns)
