@@ -24,6 +24,9 @@ AMX_DEPTH = 64
 DEPTHWISE_TAPS = 256
 """Tables of addresses that a float32 depthwise convolution has room for."""
 
+NARROW_COLUMNS, NARROW_DEPTH = 8, 8
+"""Columns of a vector of narrow tiles, and products in each of a row of a panel."""
+
 DOT_PANELS = 4
 """Panels of an item of a product of one row with packed weights."""
 
