@@ -17,7 +17,7 @@ from .._int32 import Integers
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
 _EIGHT_TIMES = 0x0101010101010101
-_ROWS = (14, 14, 9, 7)
+_ROWS = (14, 14, 8, 6)
 """Rows of a tile with as many vectors as the place says, from one on."""
 
 
