@@ -13,7 +13,7 @@ from ...build.vector import FLOAT, INT, WORD
 from ...tiling import BLOCK_ROWS, CHANNEL_BLOCK, PANEL
 from .._int32 import Integers
 from ._gemm_i8_tile import i8_group_vectors
-from ._requantize import QUICK, Requantizer, each_rounding, offset_of
+from ._requantize import QUICK, RECTIFIED, Requantizer, each_rounding, offset_of
 
 ROW, TABLE = 4 * PANEL, 8 * BLOCK_ROWS
 FLOAT32_TERMS = 32
@@ -46,7 +46,7 @@ def _int8(builder, simd, n_vectors, correction, *arguments):
     with each_rounding(w, rounding) as roundings:
         for kind in roundings:
             vectors = [_Int8(w, kind, terms, limits) for _ in range(n_vectors)]
-            rows.store(vectors, columns, unrolled=kind == QUICK)
+            rows.store(vectors, columns, unrolled=kind in (QUICK, RECTIFIED))
 
 
 class _Int8:
@@ -60,7 +60,7 @@ class _Int8:
     def load(self, v):
         """Makes ready for the vector after `v` others."""
         kind, terms, limits = self.arguments
-        self.is_quick = kind == QUICK
+        self.is_quick = kind in (QUICK, RECTIFIED)
         self.requantizer = Requantizer(self.w, kind, terms, offset_of(self.w, v), limits)
 
     def make(self, sums, entry):
