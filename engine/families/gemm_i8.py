@@ -21,6 +21,7 @@ from ..tiling import (
     CHANNEL_BLOCK,
     NARROW_COLUMNS,
     NARROW_DEPTH,
+    NARROW_VECTORS,
     PANEL,
     TABLES,
     TILE_HEADERS,
@@ -135,9 +136,10 @@ class _PackedWeights:
         pitch: int,
         groups: int = 1,
         segments: int = 1,
+        in_place: bool = False,
     ) -> None:
         _, n, count = weights.shape
-        n_vectors = 0 if pitch else narrow_vectors(rows, count // segments, n)
+        n_vectors = 0 if pitch else narrow_vectors(rows, count // segments, n, in_place)
         flip = _flip(weights.dtype)
         zero_point = -flip if isinstance(scheme, Hybrid) else scheme.zero_points[1] - flip
         if bias is None:
@@ -191,6 +193,8 @@ def _pack(
     batch, n, count = weights.shape
     depth = count // segments
     rows = amx_rows(segments, depth) if for_amx else segments * ceil(depth / _DOT_LENGTH)
+    if numbers["n_vectors"]:
+        rows = segments * ceil(depth / NARROW_DEPTH) * (NARROW_DEPTH // _DOT_LENGTH)
     out = arena((batch, ceil(n / PANEL), 1 + rows, 4 * PANEL), weights.dtype)
     program.call(
         "gemm_i8.pack",
@@ -254,13 +258,16 @@ def amx_pitch(rows: int, segments: int, depth: int, planes: int = 1) -> int:
     return pitch if BLOCK_ROWS * planes * pitch <= BLOCK_BYTES else 0
 
 
-def narrow_vectors(rows: int, depth: int, n: int) -> int:
+def narrow_vectors(rows: int, depth: int, n: int, in_place: bool) -> int:
     """Vectors of columns of narrow tiles (kernels/int8/_gemm_i8_narrow.py); 0 for other tiles.
 
-    `depth` is the products in a segment.
+    `depth` is the products in a segment. Beyond the end of those that lie `in_place` others may be
+    read, if not as many as there are.
     """
-    fits = n <= PANEL and rows >= _MIN_NARROW_ROWS and depth % NARROW_DEPTH == 0
-    return ceil(n / NARROW_COLUMNS) if fits else 0
+    missing = -depth % NARROW_DEPTH
+    vectors = ceil(n / NARROW_COLUMNS)
+    fits = rows >= _MIN_NARROW_ROWS and missing < (depth if in_place else 1)
+    return vectors if fits and vectors <= NARROW_VECTORS else 0
 
 
 def amx_rows(segments: int, depth: int) -> int:
@@ -417,7 +424,7 @@ def _rounded_as_tiles_read(
 def _amid_bytes(shape: tuple[int, ...]) -> Buffer:
     """Room for int8 with a few bytes more before and after, which tiles may read."""
     size = prod(shape)
-    return arena((size + 2 * _DOT_LENGTH,), np.int8).part(_DOT_LENGTH, size).reshape(shape)
+    return arena((size + 2 * NARROW_DEPTH,), np.int8).part(NARROW_DEPTH, size).reshape(shape)
 
 
 def transposed_convolution(
@@ -483,7 +490,7 @@ def _windows(
     pitch = amx_pitch(pixels, segments, depth)
     packed = _PackedWeights(
         program, x, filters, bias, out, scheme,
-        rows=pixels, pitch=pitch, groups=groups, segments=segments,
+        rows=pixels, pitch=pitch, groups=groups, segments=segments, in_place=in_place,
     )  # fmt: skip
     item_size, items = _partition(program, pixels, depth * segments, n, pitch)
     if x.zero_point is not None:

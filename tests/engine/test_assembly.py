@@ -13,7 +13,7 @@ from flatlite.engine.build.target import find
 
 KINDS = ("1_1", "3_1", "3_2", "5_1", "5_2")
 TILES = ("tile", "partial_tile", "part_4", "part_7", "part_10")
-NARROW_TILES = [f"_gemm_i8_narrow_i8_narrow_tile_{n_vectors}" for n_vectors in range(1, 5)]
+NARROW_TILES = [f"_gemm_i8_narrow_i8_narrow_tile_{n_vectors}" for n_vectors in range(1, 4)]
 MICROKERNELS = {
     "gemm_f32": [
         *(f"_gemm_f32_tile_{name}" for name in TILES),

@@ -354,7 +354,7 @@ def test_matmul_of_whole_blocks(vectors, depth):
 
 
 NARROW = [1, 8, 9, 16, 21, 24, 31, 32]
-"""Numbers of columns that narrow tiles have one to four vectors for."""
+"""Numbers of columns that narrow tiles have one to three vectors for, and too many."""
 FULL_RANGE = quantization.Quantized(np.array([2.0**-9]), (3, 0, -5), (-128, 127), np.int32)
 WEIGHTS_ZERO = quantization.Quantized(np.array([2.0**-9]), (130, 117, 9), (0, 255), np.int32)
 
@@ -380,7 +380,7 @@ def test_narrow_matmul(vectors, n):
 
 
 @pytest.mark.parametrize("n", NARROW)
-@pytest.mark.parametrize("depth", [8, 40])
+@pytest.mark.parametrize("depth", [3, 8, 40])
 def test_narrow_windows(vectors, n, depth):
     """The same in windows: rows of taps read as one, and each tap by itself."""
     hybrid = quantization.Hybrid(np.linspace(0.01, 0.1, n), True, (-np.inf, np.inf))

@@ -11,13 +11,20 @@ from numba import types
 from ...build.kernel import choose, microkernel
 from ...build.simd import UNSIGNED
 from ...build.vector import INT, WORD
-from ...tiling import BLOCK_ROWS, NARROW_COLUMNS, NARROW_DEPTH, PANEL, TILE_HEADERS
+from ...tiling import (
+    BLOCK_ROWS,
+    NARROW_COLUMNS,
+    NARROW_DEPTH,
+    NARROW_VECTORS,
+    PANEL,
+    TILE_HEADERS,
+)
 from .._int32 import Integers
 
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
 _EIGHT_TIMES = 0x0101010101010101
-_ROWS = (14, 14, 8, 6)
+_ROWS = (14, 14, 8)
 """Rows of a tile with as many vectors as the place says, from one on."""
 
 
@@ -90,9 +97,9 @@ def _store(w, pairs, n_vectors, begin, corrections, sums):
             w.write(value, sums, m * _ROW + v * w.bytes // 2)
 
 
-i8_narrow_tile = choose(*(_tile_of(n_vectors) for n_vectors in range(1, len(_ROWS) + 1)))
-"""The sums of products of a tile, in one vector of columns (0) to four (3).
+i8_narrow_tile = choose(*(_tile_of(n_vectors) for n_vectors in range(1, NARROW_VECTORS + 1)))
+"""The sums of products of a tile, in one vector of columns (0) to three (2).
 
-Arguments: the tables, headers first; how many segments there are; products in each, a multiple of
-eight; the panel; the bits of a byte to turn over in inputs; and where the sums go.
+Arguments: the tables, headers first; how many segments there are; products in each, which are read
+in whole eights; the panel; the bits of a byte to turn over in inputs; and where the sums go.
 """

@@ -141,13 +141,22 @@ def put_int(row, j, value):
 
 
 @inline
-def put_narrow(weights, flip, n_vectors, target):
-    """The columns of a panel for narrow tiles of so many vectors."""
-    step = NARROW_COLUMNS * NARROW_DEPTH * n_vectors
-    count = weights.shape[1] // NARROW_DEPTH
+def put_narrow(weights, segments, depth, flip, n_vectors, target):
+    """The columns of a panel for narrow tiles of so many vectors; segments end in zeros."""
+    row_bytes, whole = NARROW_COLUMNS * NARROW_DEPTH * n_vectors, depth // NARROW_DEPTH
+    rows = (depth + NARROW_DEPTH - 1) // NARROW_DEPTH
     for j in range(NARROW_COLUMNS * n_vectors):
         source = weights[min(j, weights.shape[0] - 1)]  # columns beyond are not written
-        copy_eights(address(source), address(target) + NARROW_DEPTH * j, step, count, flip)
+        for segment in range(segments):
+            begin = segment * rows * row_bytes + NARROW_DEPTH * j
+            first, end = segment * depth, begin + whole * row_bytes
+            copy_eights(address(source) + first, address(target) + begin, row_bytes, whole, flip)
+            if rows > whole:
+                last, at = target[end // _ROW], end % _ROW
+                for i in range(NARROW_DEPTH):
+                    last[at + i] = 0
+                for i in range(depth - whole * NARROW_DEPTH):
+                    last[at + i] = source[first + whole * NARROW_DEPTH + i] ^ flip
 
 
 @inline
@@ -165,7 +174,7 @@ def pack(
         panel = item - batch * panels
         target, n_done = out[batch, panel], int64(0)
         if n_vectors:
-            put_narrow(weights[batch], flip, n_vectors, target[1:])
+            put_narrow(weights[batch], segments, depth, flip, n_vectors, target[1:])
         for j in range(PANEL):
             column, start = panel * PANEL + j, int64(0)
             if j % columns_at_once() == 0 and not n_vectors:
