@@ -3,71 +3,56 @@
 from ..build.kernel import address, inline
 from ..records import BEFORE, COUNTS, HEIGHT, OUT_START, OUT_STRIDE, STRIDE, WIDTH
 from ..tiling import BLOCK_ROWS
-from .float32._gemm_f32_tile import block_entries, point, put, tile_entries, tile_point
+from .float32._gemm_f32_tile import (
+    block_entries,
+    point_lines,
+    put,
+    tile_entries,
+    tile_point_lines,
+)
 
 _TABLE = 8 * BLOCK_ROWS
-PIXEL_TABLES = 4
-"""Tables that those of the pixels may be written over: three and one behind them."""
 
 
-def pixels_by(point, n_entries):
-    """`point_pixels` by a `point` that fills as many entries of a table as `n_entries` gives."""
+@inline
+def offset_of(array, n, y, at):
+    """The elements before those of a pixel."""
+    return ((n * array.shape[1] + y) * array.shape[2] + at) * array.shape[3]
 
-    def point_line(
-        pixels,
-        targets,
-        first,
-        x,
-        out,
-        position,
-        count,
-        x_start,
-        out_start,
-        geometry,
-        size,
-        out_size,
-    ):
-        """Entries from `first` on, for `count` pixels of a line: image, row, first column."""
-        n, row, column = position
-        y = row * geometry[STRIDE, HEIGHT] - geometry[BEFORE, HEIGHT]
-        at = column * geometry[STRIDE, WIDTH] - geometry[BEFORE, WIDTH]
-        begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
-        entry = pixels + 8 * first
-        step = size * geometry[STRIDE, WIDTH] * x.shape[3]
-        point(entry, address(x) + size * begin, step, count)
-        point(entry + _TABLE, y, 0, count)
-        point(entry + 2 * _TABLE, at, geometry[STRIDE, WIDTH], count)
-        y = row * geometry[OUT_STRIDE, HEIGHT] + geometry[OUT_START, HEIGHT]
-        at = column * geometry[OUT_STRIDE, WIDTH] + geometry[OUT_START, WIDTH]
-        begin = ((n * out.shape[1] + y) * out.shape[2] + at) * out.shape[3] + out_start
-        step = out_size * geometry[OUT_STRIDE, WIDTH] * out.shape[3]
-        point(targets + 8 * first, address(out) + out_size * begin, step, count)
 
-    fill = inline(point_line)
+def pixels_by(point_lines, n_entries):
+    """`point_pixels` by a `point_lines` for tables of as many entries as `n_entries` gives."""
 
     def point_pixels(
         pixels, targets, x, out, pixel, end, max_rows, x_start, out_start, geometry, size, out_size
     ):
         """Tables for the tile at `pixel`: input addresses, rows, columns, and result addresses.
 
-        `geometry` is a ConvGeometry as an array; elements have `size` and `out_size` bytes. There
-        is room for PIXEL_TABLES, and for a table behind `targets`, whose entries may be written.
+        `geometry` is a ConvGeometry as an array; elements have `size` and `out_size` bytes.
         """
         rows, columns = geometry[COUNTS, HEIGHT], geometry[COUNTS, WIDTH]
         line = pixel // columns
         n, column, count = line // rows, pixel - line * columns, min(max_rows, end - pixel)
-        row = line - n * rows
-        n_first = min(count, columns - column)
-        if count - n_first <= columns:
-            fill(pixels, targets, 0, x, out, (n, row, column), n_first, x_start, out_start,
-                 geometry, size, out_size)  # fmt: skip
-            if n_first < count:
-                row += 1
-                if row == rows:
-                    row = 0
-                    n += 1
-                fill(pixels, targets, n_first, x, out, (n, row, 0), count - n_first, x_start,
-                     out_start, geometry, size, out_size)  # fmt: skip
+        row, n_first = line - n * rows, columns - column
+        if count <= n_first + columns:  # of a line, or of two
+            stride, left = geometry[STRIDE, WIDTH], -geometry[BEFORE, WIDTH]
+            y = row * geometry[STRIDE, HEIGHT] - geometry[BEFORE, HEIGHT]
+            at = column * stride + left
+            below = row + 1 < rows
+            next_n, next_row = (n, row + 1) if below else (n + 1, 0)
+            next_y = next_row * geometry[STRIDE, HEIGHT] - geometry[BEFORE, HEIGHT]
+            begin, step = address(x) + size * x_start, size * stride * x.shape[3]
+            point_lines(pixels, begin + size * offset_of(x, n, y, at), step, count, n_first,
+                        begin + size * offset_of(x, next_n, next_y, left))  # fmt: skip
+            point_lines(pixels + _TABLE, y, 0, count, n_first, next_y)
+            point_lines(pixels + 2 * _TABLE, at, stride, count, n_first, left)
+            stride, left = geometry[OUT_STRIDE, WIDTH], geometry[OUT_START, WIDTH]
+            y = row * geometry[OUT_STRIDE, HEIGHT] + geometry[OUT_START, HEIGHT]
+            next_y = next_row * geometry[OUT_STRIDE, HEIGHT] + geometry[OUT_START, HEIGHT]
+            begin, step = address(out) + out_size * out_start, out_size * stride * out.shape[3]
+            at = column * stride + left
+            point_lines(targets, begin + out_size * offset_of(out, n, y, at), step, count, n_first,
+                        begin + out_size * offset_of(out, next_n, next_y, left))  # fmt: skip
             return
         for m in range(n_entries()):
             y = row * geometry[STRIDE, HEIGHT] - geometry[BEFORE, HEIGHT]
@@ -91,5 +76,5 @@ def pixels_by(point, n_entries):
     return inline(point_pixels)
 
 
-point_pixels = pixels_by(point, block_entries)
-tile_point_pixels = pixels_by(tile_point, tile_entries)
+point_pixels = pixels_by(point_lines, block_entries)
+tile_point_pixels = pixels_by(tile_point_lines, tile_entries)

@@ -13,7 +13,7 @@ from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...records import COUNTS, DILATION, HEIGHT, WIDTH, ConvWindow, ItemSize
 from ...tiling import BLOCK_ROWS, CHAIN, PANEL, TABLES
 from .._items import Panels, even_rows, part_of
-from .._pixels import PIXEL_TABLES, tile_point_pixels
+from .._pixels import tile_point_pixels
 from ._gemm_f32_strip import narrow_strip, part_strip, strip
 from ._gemm_f32_tile import (
     narrow_rows,
@@ -45,7 +45,7 @@ _tile = choose(part_4, part_7, part_10, tile, partial_tile, narrow_tile)
 _PARTIAL, _NARROW = 4, 5
 _tables = stack_buffer(TABLES * _TABLE)
 _sums = stack_buffer(BLOCK_ROWS * _ROW)
-_pixels = stack_buffer(PIXEL_TABLES * _TABLE)
+_pixels = stack_buffer(3 * _TABLE)
 
 
 @inline

@@ -14,7 +14,7 @@ from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...records import COUNTS, DILATION, HEIGHT, WIDTH, Int16Epilogue, ItemSize
 from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES
 from .._items import Panels
-from .._pixels import PIXEL_TABLES, point_pixels
+from .._pixels import point_pixels
 from ..float32._gemm_f32_tile import point, point_tap, vector_width
 from ..int8._gemm_i8_amx import begin_amx, end_amx, has_amx
 from ..int8._gemm_i8_packing import columns_at_once, put_column, put_columns
@@ -51,7 +51,7 @@ _tables = stack_buffer(TABLES * _TABLE)
 _blocks = stack_buffer(BLOCK_BYTES)
 _sums = stack_buffer(2 * BLOCK_ROWS * _ROW)
 _totals = stack_buffer(BLOCK_ROWS * TOTALS)
-_pixels = stack_buffer(PIXEL_TABLES * _TABLE)
+_pixels = stack_buffer(3 * _TABLE)
 _RESULTS = ("int16", "int32", "int64")
 _LARGEST = (1 << 16) - 1
 """The sum of absolute values up to which all sums are int32."""

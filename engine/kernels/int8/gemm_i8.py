@@ -16,7 +16,7 @@ from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...records import COUNTS, DILATION, HEIGHT, WIDTH, Int8Epilogue, ItemSize
 from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, PANEL, TABLES, TILE_HEADERS
 from .._items import Panels, even_rows, part_of
-from .._pixels import PIXEL_TABLES, point_pixels
+from .._pixels import point_pixels
 from ..float32._gemm_f32_tile import point, point_tap, vector_width
 from ._gemm_i8_amx import (
     amx_corrections,
@@ -67,7 +67,7 @@ _PARTIAL = 4
 _tables = stack_buffer(TABLES * _TABLE)
 _sums = stack_buffer(2 * _PAIR * _ROW)
 _blocks = stack_buffer(BLOCK_BYTES + 64)
-_pixels = stack_buffer(PIXEL_TABLES * _TABLE)
+_pixels = stack_buffer(3 * _TABLE)
 
 
 @inline
