@@ -190,7 +190,8 @@ class _Rows:
     def in_blocks(self, vectors):
         """Whether rows of these vectors are narrowed to bytes in blocks."""
         first = vectors[0][1]
-        return first.nbytes == 1 and (len(vectors) == self.w.BLOCK or first.is_quick)
+        n, block = len(vectors), self.w.BLOCK
+        return first.nbytes == 1 and (n == block or (n < block and first.is_quick))
 
     def _entry(self, m):
         """The entries of row m in the tables."""
