@@ -24,6 +24,12 @@ AMX_DEPTH = 64
 DEPTHWISE_TAPS = 256
 """Tables of addresses that a float32 depthwise convolution has room for."""
 
+NARROW_COLUMNS, NARROW_DEPTH = 8, 8
+"""Columns of a vector of narrow tiles, and products in each of a row of a panel."""
+
+NARROW_VECTORS = 3
+"""Vectors of a narrow tile, at most: those of four have too few rows to pay."""
+
 DOT_PANELS = 4
 """Panels of an item of a product of one row with packed weights."""
 

@@ -14,7 +14,16 @@ from ..plan.buffer import Buffer, arena, zeros
 from ..plan.view import View
 from . import gemm_f32
 from .layout import move
-from .products import NO_CLAMP, as_matrices, filters_of, matrix_of, permute, swap_last_two
+from .products import (
+    NO_CLAMP,
+    as_matrices,
+    columns_as_channels,
+    columns_meet,
+    filters_of,
+    matrix_of,
+    permute,
+    swap_last_two,
+)
 
 if TYPE_CHECKING:
     from ..plan.program import Program
@@ -179,6 +188,8 @@ def transpose_conv2d(
 
     `weights` are [n, height, width, channels]; padding is cut off at the front.
     """
+    if columns_meet(x, weights, bias, out, sliding):
+        weights, bias, out, sliding = columns_as_channels(program, weights, bias, out, sliding)
     if gemm_f32.fits_convolution(weights, out):
         gemm_f32.transposed_convolution(program, x, weights, bias, out, sliding, clamp)
         return

@@ -14,11 +14,22 @@ import numpy as np
 from ..build.target import amx
 from ..plan.buffer import Buffer, arena, constant
 from ..records import ConvGeometry, Int8Epilogue, ItemSize
-from ..tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
+from ..tiling import (
+    AMX_DEPTH,
+    BLOCK_BYTES,
+    BLOCK_ROWS,
+    CHANNEL_BLOCK,
+    NARROW_COLUMNS,
+    NARROW_DEPTH,
+    NARROW_VECTORS,
+    PANEL,
+    TABLES,
+    TILE_HEADERS,
+)
 from .convolutions import copy_padded, pad_input, phases
 from .multipliers import requantize_terms_i8, value_of
 from .partition import by_rows, tile_step
-from .quantization import Hybrid, Int8Operand, Quantized, Scheme
+from .quantization import Hybrid, Int8Operand, Quantized, Scheme, row_numbers
 
 if TYPE_CHECKING:
     from ..plan.program import Program
@@ -31,6 +42,8 @@ _MAX_DEPTH = BLOCK_BYTES // 2 - 2 * AMX_DEPTH
 """Products of a row, which has to fit in a block as int16 (kernels/int8/_gemm_i8_block.py)."""
 _MAX_RUN_DEPTH = 32
 """Channels up to which a row of taps is read as one run of a padded copy."""
+_MIN_NARROW_ROWS = 7
+"""Rows from which narrow tiles pay: they have no forms for a part of their rows."""
 _MIN_AMX_ROWS, _MIN_AMX_DEPTH = 6, 16
 """Rows, and products of a sum, for which AMX pays."""
 _MAX_IN_PLACE_PITCH = 512
@@ -99,7 +112,7 @@ def _with_prefix(program: Program, values: Buffer, depth: int) -> Buffer:
 
 
 class _PackedWeights:
-    """Weights [batch, n, k] packed, each column in `segments`, for input rows `pitch` bytes apart.
+    """Weights [batch, n, k] packed, each column in `segments`, for `rows` `pitch` bytes apart.
 
     There are bias and scales for `n` columns of each of `groups`.
 
@@ -120,11 +133,14 @@ class _PackedWeights:
         out: Buffer,
         scheme: Scheme,
         *,
+        rows: int,
         pitch: int,
         groups: int = 1,
         segments: int = 1,
+        in_place: bool = False,
     ) -> None:
         _, n, count = weights.shape
+        n_vectors = 0 if pitch else narrow_vectors(rows, count // segments, n, in_place)
         flip = _flip(weights.dtype)
         zero_point = -flip if isinstance(scheme, Hybrid) else scheme.zero_points[1] - flip
         if bias is None:
@@ -136,12 +152,17 @@ class _PackedWeights:
         x_zero = -1 if x.zero_point is None else x.zero_point
         self.panels = _pack(
             program, weights, start, segments, pitch > 0,
-            flip=flip, zero_point=zero_point, x_zero=x_zero,
+            flip=flip, zero_point=zero_point, x_zero=x_zero, n_vectors=n_vectors,
             to_float32=int(isinstance(scheme, Hybrid)),
         )  # fmt: skip
         zeros = x_zero, zero_point
         self.terms, numbers = result_terms(scheme, bias, groups, n, out.dtype, zeros, count)
-        self.numbers = {"pitch": pitch, "weights_zero": zero_point, **numbers}
+        self.numbers = {
+            "pitch": pitch,
+            "n_vectors": n_vectors,
+            "weights_zero": zero_point,
+            **numbers,
+        }
 
 
 def result_terms(
@@ -173,6 +194,8 @@ def _pack(
     batch, n, count = weights.shape
     depth = count // segments
     rows = amx_rows(segments, depth) if for_amx else segments * ceil(depth / _DOT_LENGTH)
+    if numbers["n_vectors"]:
+        rows = segments * ceil(depth / NARROW_DEPTH) * (NARROW_DEPTH // _DOT_LENGTH)
     out = arena((batch, ceil(n / PANEL), 1 + rows, 4 * PANEL), weights.dtype)
     program.call(
         "gemm_i8.pack",
@@ -236,6 +259,18 @@ def amx_pitch(rows: int, segments: int, depth: int, planes: int = 1) -> int:
     return pitch if BLOCK_ROWS * planes * pitch <= BLOCK_BYTES else 0
 
 
+def narrow_vectors(rows: int, depth: int, n: int, in_place: bool) -> int:
+    """Vectors of columns of narrow tiles (kernels/int8/_gemm_i8_narrow.py); 0 for other tiles.
+
+    `depth` is the products in a segment. Beyond the end of those that lie `in_place` others may be
+    read, if not as many as there are.
+    """
+    missing = -depth % NARROW_DEPTH
+    vectors = ceil(n / NARROW_COLUMNS)
+    fits = rows >= _MIN_NARROW_ROWS and missing < (depth if in_place else 1)
+    return vectors if fits and vectors <= NARROW_VECTORS else 0
+
+
 def amx_rows(segments: int, depth: int) -> int:
     """Rows of four products in a panel for AMX."""
     return (
@@ -291,7 +326,7 @@ def matmul(
     width = x.values.size * depth // a.size
     if pitch and width == depth <= _MAX_IN_PLACE_PITCH and depth % AMX_DEPTH == 0:
         pitch = depth
-    packed = _PackedWeights(program, x, b, bias, out, scheme, pitch=pitch)
+    packed = _PackedWeights(program, x, b, bias, out, scheme, rows=height, pitch=pitch)
     item_size, items = _partition(program, height, depth, n, pitch)
     program.call(
         "gemm_i8.matmul_float32" if isinstance(scheme, Hybrid) else "gemm_i8.matmul",
@@ -333,18 +368,20 @@ def convolution(
     in_place = in_place and not amx_pitch(prod(out.shape[:3]), taps[0], depth)
     geometry = sliding.geometry(counts)
     for image, result in _images(x, out, scheme):
-        if runs and hybrid:
-            image = pad_input(program, image, *window)
-        operand = scheme.int8_input(program, image, 1, _DOT_LENGTH + depth)
-        values, zero = operand.values.reshape(image.shape), operand.zero_point or 0
-        if in_place and hybrid:
-            values = _as_tiles_read(program, values, values.shape, (0, 0), 0)
-        elif in_place:
-            values = _as_tiles_read(program, values, padded, padding, zero)
+        if in_place and isinstance(scheme, Hybrid):
+            shape = image.shape[0], *padded[1:]
+            operand, values = _rounded_as_tiles_read(program, image, shape, padding, depth, scheme)
         else:
-            if runs and not hybrid:
+            if runs and hybrid:
+                image = pad_input(program, image, *window)
+            operand = scheme.int8_input(program, image, 1, _DOT_LENGTH + depth)
+            values, zero = operand.values.reshape(image.shape), operand.zero_point or 0
+            if in_place:
+                values = _as_tiles_read(program, values, padded, padding, zero)
+            elif runs and not hybrid:
                 values = pad_input(program, values, *window, zero)
-            values = _with_prefix(program, values, depth)
+            if not in_place:
+                values = _with_prefix(program, values, depth)
         _windows(
             program, operand, values, filters, bias, result, scheme,
             taps=taps, depth=depth, geometry=geometry, in_place=in_place,
@@ -355,10 +392,40 @@ def _as_tiles_read(
     program: Program, x: Buffer, shape: tuple[int, ...], before: Sequence[int], zero: int
 ) -> Buffer:
     """A padded copy whose runs tiles read where they lie, with some bytes before and after."""
-    size = prod(shape)
-    copy = arena((size + 2 * _DOT_LENGTH,), np.int8).part(_DOT_LENGTH, size).reshape(shape)
+    copy = _amid_bytes(shape)
     copy_padded(program, "gemm_i8.pad", x, copy, before, zero=zero)
     return copy
+
+
+def _rounded_as_tiles_read(
+    program: Program,
+    x: Buffer,
+    shape: tuple[int, ...],
+    before: Sequence[int],
+    depth: int,
+    scheme: Hybrid,
+) -> tuple[Int8Operand, Buffer]:
+    """An image quantized to int8, and `_as_tiles_read` of that; `depth` is as there."""
+    terms, inverses = row_numbers(program, x, 1, _DOT_LENGTH + depth, scheme.asymmetric)
+    copy, (_, height, width, channels) = _amid_bytes(shape), x.shape
+    program.call(
+        "gemm_i8.pad_rounded",
+        x.reshape((1, height, width * channels)),
+        inverses,
+        terms[1],
+        copy.reshape((1, shape[1], shape[2] * channels)),
+        split=shape[1],
+        top=before[0],
+        left=before[1] * channels,
+        asymmetric=int(scheme.asymmetric),
+    )
+    return Int8Operand(copy, row_terms=terms), copy
+
+
+def _amid_bytes(shape: tuple[int, ...]) -> Buffer:
+    """Room for int8 with a few bytes more before and after, which tiles may read."""
+    size = prod(shape)
+    return arena((size + 2 * NARROW_DEPTH,), np.int8).part(NARROW_DEPTH, size).reshape(shape)
 
 
 def transposed_convolution(
@@ -423,8 +490,9 @@ def _windows(
     pixels, segments = values.shape[0] * prod(geometry.counts), prod(taps)
     pitch = amx_pitch(pixels, segments, depth)
     packed = _PackedWeights(
-        program, x, filters, bias, out, scheme, pitch=pitch, groups=groups, segments=segments
-    )
+        program, x, filters, bias, out, scheme,
+        rows=pixels, pitch=pitch, groups=groups, segments=segments, in_place=in_place,
+    )  # fmt: skip
     item_size, items = _partition(program, pixels, depth * segments, n, pitch)
     if x.zero_point is not None:
         padding = constant(np.full(_DOT_LENGTH + depth, x.zero_point, np.int8))

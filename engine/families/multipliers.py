@@ -26,7 +26,7 @@ MAX_LEFT_SHIFT = 14
 """The largest shift to the left of int64 sums that are rounded once."""
 
 _TERMS = 6  # arrays of 64 bytes; as in kernels/int8/_requantize.py
-_QUICK, _GENERAL, _EXACT = range(3)  # as QUICK, GENERAL, EXACT there
+_QUICK, _GENERAL, _EXACT, _RECTIFIED = range(4)  # as QUICK, GENERAL, EXACT, RECTIFIED there
 _LARGEST = 1 << 30  # what sums must stay below for the first of these
 
 
@@ -128,15 +128,17 @@ def requantize_terms_i8(
     quick = largest is not None and largest < _LARGEST and -128 <= zero_point <= 127
     quick = bool(quick and -20 <= lowest <= highest < 0)
     right = -shifts if highest <= 0 else np.maximum(-shifts, 0)
+    rectified = quick and low >= zero_point
     terms[:, 0:2] = _by_parity(multipliers, blocks)
     if quick:
-        starts = (1 << 31) + ((1 << right >> 1) + (zero_point << right) << 32)
-        terms[:, 2:4] = _by_parity(starts, blocks)
+        starts = (1 << 30) + ((1 << right >> 1) + (zero_point << right) << 31)
+        terms[:, 2:4] = _by_parity(starts if rectified else 2 * starts, blocks)
+    right = right - 1 if rectified else right
     int32_terms = terms.view(np.int32).reshape(blocks, _TERMS, CHANNEL_BLOCK)
     int32_terms[:, 4] = right.reshape(blocks, CHANNEL_BLOCK)
     if highest > 0:
         int32_terms[:, 5] = np.maximum(shifts, 0).reshape(blocks, CHANNEL_BLOCK)
-    rounding = _QUICK if quick else _GENERAL
+    rounding = _RECTIFIED if rectified else _QUICK if quick else _GENERAL
     return constant(terms.reshape(blocks, -1)), Int8Epilogue(rounding, zero_point, low, high, flip)
 
 

@@ -15,6 +15,7 @@ from .layout import move
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Sliding
 
 NO_CLAMP = (-inf, inf)
 
@@ -56,3 +57,31 @@ def _matrix_of(batch: tuple[int, ...], batch_dims: tuple[int, ...]) -> Buffer:
 def steps(name: str, values: Sequence[int]) -> dict[str, int]:
     """Numbers of a kernel, one for each of the last dimensions of depth, height and width."""
     return {f"{name}_{axis}": v for axis, v in zip("dhw"[-len(values) :], values, strict=True)}
+
+
+def columns_meet(
+    x: Buffer, weights: Buffer, bias: Buffer | None, out: Buffer, sliding: Sliding
+) -> bool:
+    """Whether each column of `x` is spread over a few columns of `out` that no other one reaches.
+
+    Of a transposed convolution whose bias, if any, is constant.
+    """
+    width, step = weights.shape[2], sliding.stride[1]
+    meet = width == step > 1 == sliding.dilation[1] and not sliding.before[1]
+    return meet and out.shape[2] == step * x.shape[2] and (bias is None or bias.is_constant)
+
+
+def columns_as_channels(
+    program: Program, weights: Buffer, bias: Buffer | None, out: Buffer, sliding: Sliding
+) -> tuple[Buffer, Buffer | None, Buffer, Sliding]:
+    """The weights, bias and results of a transposed convolution where `columns_meet`.
+
+    The columns of `out` that come of one of `x` are as many times the channels of one.
+    """
+    n, height, width, channels = weights.shape
+    weights = permute(program, weights, (2, 0, 1, 3)).reshape((width * n, height, 1, channels))
+    if bias is not None and bias.value is not None:
+        bias = constant(np.tile(bias.value.ravel(), width))
+    batch, rows, columns, _ = out.shape
+    out = out.reshape((batch, rows, columns // width, width * n))
+    return weights, bias, out, sliding._replace(stride=(sliding.stride[0], 1))

@@ -52,6 +52,27 @@ def quantize_rows(
 
     The rows begin `pitch` bytes apart if that is not 0.
     """
+    (scales, zero_points, padding), inverses = row_numbers(program, x, rows, depth, asymmetric)
+    count = x.size // rows
+    n_parts = ceil(count / _PARTITION)
+    out = arena((rows, pitch or count), np.int8)
+    program.call(
+        "quantize_rows.rounded",
+        x.reshape((rows, count)),
+        inverses,
+        zero_points,
+        out,
+        split=rows * n_parts,
+        low=-128 if asymmetric else -127,
+        parts=n_parts,
+    )
+    return Int8Operand(out, row_terms=(scales, zero_points, padding))
+
+
+def row_numbers(
+    program: Program, x: Buffer, rows: int, depth: int, asymmetric: bool
+) -> tuple[tuple[Buffer, Buffer, Buffer], Buffer]:
+    """What `quantize_rows` quantizes rows by: their terms, and the inverses of their scales."""
     count = x.size // rows
     n_parts = ceil(count / _PARTITION)
     x, extremes = x.reshape((rows, count)), arena((rows, n_parts, 2), np.float32)
@@ -62,18 +83,7 @@ def quantize_rows(
     program.call(
         f"quantize_rows.{name}", extremes, scales, inverses, zero_points, padding, split=rows
     )
-    out = arena((rows, pitch or count), np.int8)
-    program.call(
-        "quantize_rows.rounded",
-        x,
-        inverses,
-        zero_points,
-        out,
-        split=rows * n_parts,
-        low=-128 if asymmetric else -127,
-        parts=n_parts,
-    )
-    return Int8Operand(out, row_terms=(scales, zero_points, padding))
+    return (scales, zero_points, padding), inverses
 
 
 def quantize_rows_i16(
@@ -136,6 +146,11 @@ class Quantized:
     ) -> None:
         self.scales, self.zero_points, self.limits = scales, zero_points, limits
         self.accumulator, self.rounding = accumulator, rounding
+
+    def repeated(self, times: int) -> Quantized:
+        """The same for `times` the channels, which have the scales in turns."""
+        scales = np.tile(self.scales, times) if self.scales.size > 1 else self.scales
+        return Quantized(scales, self.zero_points, self.limits, self.accumulator, self.rounding)
 
     def int8_input(
         self, program: Program, x: Buffer, rows: int, depth: int, pitch: int = 0
@@ -202,6 +217,11 @@ class Hybrid:
 
     def __init__(self, scales: np.ndarray, asymmetric: bool, clamp: Clamp) -> None:
         self.scales, self.asymmetric, self.clamp = scales, asymmetric, clamp
+
+    def repeated(self, times: int) -> Hybrid:
+        """The same for `times` the channels, which have the scales in turns."""
+        scales = np.tile(self.scales, times) if self.scales.size > 1 else self.scales
+        return Hybrid(scales, self.asymmetric, self.clamp)
 
     def int8_input(
         self, program: Program, x: Buffer, rows: int, depth: int, pitch: int = 0

@@ -16,7 +16,16 @@ from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
 from . import gemm_i8
 from .layout import move
-from .products import as_matrices, filters_of, matrix_of, permute, steps, swap_last_two
+from .products import (
+    as_matrices,
+    columns_as_channels,
+    columns_meet,
+    filters_of,
+    matrix_of,
+    permute,
+    steps,
+    swap_last_two,
+)
 from .quantization import Hybrid, Scheme
 
 if TYPE_CHECKING:
@@ -162,6 +171,9 @@ def transpose_conv2d(
     """`gemm.transpose_conv2d`."""
     if not out.size:
         return
+    if columns_meet(x, weights, bias, out, sliding):
+        scheme = scheme.repeated(weights.shape[2])
+        weights, bias, out, sliding = columns_as_channels(program, weights, bias, out, sliding)
     for module in _tiled():
         if module.fits_convolution(x, weights, bias, out, scheme):
             module.transposed_convolution(program, x, weights, bias, out, sliding, scheme=scheme)

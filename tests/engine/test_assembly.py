@@ -13,6 +13,7 @@ from flatlite.engine.build.target import find
 
 KINDS = ("1_1", "3_1", "3_2", "5_1", "5_2")
 TILES = ("tile", "partial_tile", "part_4", "part_7", "part_10")
+NARROW_TILES = [f"_gemm_i8_narrow_i8_narrow_tile_{n_vectors}" for n_vectors in range(1, 4)]
 MICROKERNELS = {
     "gemm_f32": [
         *(f"_gemm_f32_tile_{name}" for name in TILES),
@@ -24,7 +25,11 @@ MICROKERNELS = {
         "_depthwise_i8_strip_int16_5_1",
     ],
     "dots": ["dots_dot_rows"],
-    "gemm_i8": [*(f"_gemm_i8_tile_i8_{name}" for name in TILES), "_gemv_i8_gemv_i8"],
+    "gemm_i8": [
+        *(f"_gemm_i8_tile_i8_{name}" for name in TILES),
+        *NARROW_TILES,
+        "_gemv_i8_gemv_i8",
+    ],
     "gemm_blockwise": [
         f"_gemm_blockwise_tile_{name}_{part}"
         for name in ("i4_blocks", "i8_blocks", "i4_channels")
@@ -36,7 +41,10 @@ MICROKERNELS = {
 }
 """Kernel module -> the microkernels in which it spends its time."""
 
-NOT_THERE = {("_gemv_i8_gemv_i8", "x86-64-v2")}
+NOT_THERE = {
+    ("_gemv_i8_gemv_i8", "x86-64-v2"),
+    *product(NARROW_TILES, {*assembly.PROCESSORS} - {"x86-64-v4-vnni"}),
+}
 """Microkernels that a processor does without."""
 
 ALLOWED = {

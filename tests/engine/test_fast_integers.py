@@ -353,6 +353,53 @@ def test_matmul_of_whole_blocks(vectors, depth):
             check(emit, (height, n), x.dtype, x, weights, float_bias, f"gemm_i8.{name}")
 
 
+NARROW = [1, 8, 9, 16, 21, 24, 31, 32]
+"""Numbers of columns that narrow tiles have one to three vectors for, and too many."""
+FULL_RANGE = quantization.Quantized(np.array([2.0**-9]), (3, 0, -5), (-128, 127), np.int32)
+WEIGHTS_ZERO = quantization.Quantized(np.array([2.0**-9]), (130, 117, 9), (0, 255), np.int32)
+
+
+@pytest.mark.parametrize("n", NARROW)
+def test_narrow_matmul(vectors, n):
+    """Few columns of products whose number is a multiple of eight, of rows that fill no tiles."""
+    hybrid = quantization.Hybrid(np.linspace(0.01, 0.1, n), True, (-np.inf, np.inf))
+    for height, depth in ((7, 8), (33, 24), (45, 136)):
+        rows = np.random.default_rng(n).normal(size=(height, depth)).astype(np.float32)
+        weights = stored("int8", n, depth)
+        for scheme, x, w in (
+            (FULL_RANGE, stored("int8", height, depth), weights),
+            (WEIGHTS_ZERO, stored("uint8", height, depth), stored("uint8", n, depth)),
+            (hybrid, rows, weights),
+        ):
+
+            def emit(program, *buffers, scheme=scheme):
+                quantized_gemm.matmul(program, *buffers, scheme=scheme, transpose_b=True)
+
+            kernel = "gemm_i8.matmul_float32" if scheme is hybrid else "gemm_i8.matmul"
+            check(emit, (height, n), x.dtype, x, w, None, kernel)
+
+
+@pytest.mark.parametrize("n", NARROW)
+@pytest.mark.parametrize("depth", [3, 8, 40])
+def test_narrow_windows(vectors, n, depth):
+    """The same in windows: rows of taps read as one, and each tap by itself."""
+    hybrid = quantization.Hybrid(np.linspace(0.01, 0.1, n), True, (-np.inf, np.inf))
+    shape, sliding = (1, 5, 7, depth), Sliding(before=(1, 1))
+    image = np.random.default_rng(n).normal(size=shape).astype(np.float32)
+    weights = stored("int8", n, 3, 3, depth)
+    for scheme, x, w in (
+        (FULL_RANGE, stored("int8", *shape), weights),
+        (WEIGHTS_ZERO, stored("uint8", *shape), stored("uint8", n, 3, 3, depth)),
+        (hybrid, image, weights),
+    ):
+
+        def emit(program, *buffers, scheme=scheme):
+            quantized_gemm.conv2d(program, *buffers, sliding, scheme=scheme)
+
+        kernel = "gemm_i8.convolution_float32" if scheme is hybrid else "gemm_i8.convolution"
+        check(emit, (1, 5, 7, n), x.dtype, x, w, None, kernel)
+
+
 @pytest.mark.parametrize("asymmetric", [False, True])
 def test_rounded(vectors, asymmetric):
     random = np.random.default_rng(3)

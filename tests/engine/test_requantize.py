@@ -15,6 +15,7 @@ from flatlite.engine.plan.program import Program
 
 EXTREMES = [-(1 << 31), 1 - (1 << 31), -1, 0, 1, (1 << 31) - 1]
 SMALLER = [1 - (1 << 30), -1, 0, 1, (1 << 30) - 1]
+KINDS = ["quick", "general", "exact", "rectified"]
 
 
 @microkernel(types.void(*[types.int64] * 8))
@@ -90,11 +91,11 @@ def sums_of_all_sizes(random, largest, extremes, n):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
-@pytest.mark.parametrize("kind", ["quick", "general", "exact"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_bytes_of_sums(vectors, kind, dtype):
     random = np.random.default_rng(5)
     known = np.iinfo(dtype)
-    quick = kind == "quick"
+    quick = kind in ("quick", "rectified")
     for turn in range(12):
         most = (1 << 30) - 1 if quick else (1 << 31) - 1
         n = 16 * (1 + turn % 3)
@@ -107,11 +108,15 @@ def test_bytes_of_sums(vectors, kind, dtype):
             scales = scales[2:3]
         zero_point = int(random.integers(known.min, known.max + 1))
         limits = (known.min + turn, known.max - 2 * turn)
+        zero_point = max(zero_point, known.min + turn + 1)  # below the lowest result if rectified
+        if kind == "rectified":
+            limits = (min(zero_point + turn // 3, limits[1]), limits[1])
+            zero_point = min(zero_point, limits[0])
         got, want, rounding = both(
             sums, scales, zero_point, limits, dtype,
             largest=most if quick else None, exact=kind == "exact",
         )  # fmt: skip
-        assert rounding == ["quick", "general", "exact"].index(kind)
+        assert rounding == KINDS.index(kind)
         np.testing.assert_array_equal(got, want)
 
 
@@ -121,8 +126,8 @@ def test_halves_round_alike(vectors):
         sums = np.arange(-3000, 3000, dtype=np.int32).reshape(-1, 1) * (1 << shift >> 2 or 1)
         sums = np.repeat(sums, 16, 1)
         scales = 2.0**-shift * np.linspace(0.5, 0.75, 16)
-        for largest in (1 << 29, None):
-            got, want, _ = both(sums, scales, 3, (-128, 127), "int8", largest=largest)
+        for lowest, largest in ((-128, 1 << 29), (-128, None), (3, 1 << 29)):
+            got, want, _ = both(sums, scales, 3, (lowest, 127), "int8", largest=largest)
             np.testing.assert_array_equal(got, want)
 
 

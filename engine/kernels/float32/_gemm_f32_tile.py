@@ -258,6 +258,24 @@ def _pointing(entries, name):
     return microkernel(types.void(*[types.int64] * 4), inline=True)(emit)
 
 
+def _pointing_lines(entries, name):
+    """`point_lines` for tables of `entries(simd)`."""
+
+    def emit(builder, simd, table, begin, step, n_rows, n_first, next_begin):
+        vectors = _Int64Vector(builder, entries(simd))
+        row = vectors.minimum(vectors.indices(), builder.sub(n_rows, WORD(1)))
+        is_first = builder.icmp_signed("<", row, vectors.repeat(n_first))
+        next_begin = builder.sub(next_begin, builder.mul(n_first, step))
+        start = builder.select(is_first, vectors.repeat(begin), vectors.repeat(next_begin))
+        vectors.store(builder.add(start, builder.mul(row, vectors.repeat(step))), table)
+
+    emit.__name__ = name
+    emit.__doc__ = (
+        """`point` whose rows from `n_first` on begin at `next_begin`, steps apart, too."""
+    )
+    return microkernel(types.void(*[types.int64] * 6), inline=True)(emit)
+
+
 def _pointing_tap(entries, name):
     """`point_tap` for tables of `entries(simd)`."""
 
@@ -283,6 +301,8 @@ def _pointing_tap(entries, name):
 
 
 point, tile_point = _pointing(_block_entries, "point"), _pointing(_entries, "tile_point")
+point_lines = _pointing_lines(_block_entries, "point_lines")
+tile_point_lines = _pointing_lines(_entries, "tile_point_lines")
 point_tap = _pointing_tap(_block_entries, "point_tap")
 tile_point_tap = _pointing_tap(_entries, "tile_point_tap")
 

@@ -35,18 +35,23 @@ def padded_depth(segments, depth):
 
 
 @inline
-def as_segments(segments, depth):
-    """(segments, products in each) as a tile reads them: a row of a block is one segment."""
-    return (1, padded_depth(segments, depth)) if block_item_bytes() else (segments, depth)
+def as_segments(segments, depth, in_place):
+    """(segments, products in each) as a tile reads them: a row of a block is one segment.
+
+    There are no blocks if tiles read inputs where they lie, `in_place`.
+    """
+    if in_place or block_item_bytes() == 0:
+        return segments, depth
+    return 1, padded_depth(segments, depth)
 
 
 @inline
-def block_pitch(segments, depth):
+def block_pitch(segments, depth, in_place):
     """Bytes between rows of a block, which lie in different places of the nearest cache.
 
     0 where there are none.
     """
-    size = block_item_bytes() * padded_depth(segments, depth)
+    size = 0 if in_place else block_item_bytes() * padded_depth(segments, depth)
     return _LINE * ((size + _LINE - 1) // _LINE | 1) if size else 0
 
 

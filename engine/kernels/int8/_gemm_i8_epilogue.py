@@ -13,7 +13,7 @@ from ...build.vector import FLOAT, INT, WORD
 from ...tiling import BLOCK_ROWS, CHANNEL_BLOCK, PANEL
 from .._int32 import Integers
 from ._gemm_i8_tile import i8_group_vectors
-from ._requantize import QUICK, Requantizer, each_rounding, offset_of
+from ._requantize import QUICK, RECTIFIED, Requantizer, each_rounding, offset_of
 
 ROW, TABLE = 4 * PANEL, 8 * BLOCK_ROWS
 FLOAT32_TERMS = 32
@@ -46,7 +46,7 @@ def _int8(builder, simd, n_vectors, correction, *arguments):
     with each_rounding(w, rounding) as roundings:
         for kind in roundings:
             vectors = [_Int8(w, kind, terms, limits) for _ in range(n_vectors)]
-            rows.store(vectors, columns, unrolled=kind == QUICK)
+            rows.store(vectors, columns, unrolled=kind in (QUICK, RECTIFIED))
 
 
 class _Int8:
@@ -60,6 +60,7 @@ class _Int8:
     def load(self, v):
         """Makes ready for the vector after `v` others."""
         kind, terms, limits = self.arguments
+        self.is_quick = kind in (QUICK, RECTIFIED)
         self.requantizer = Requantizer(self.w, kind, terms, offset_of(self.w, v), limits)
 
     def make(self, sums, entry):
@@ -68,8 +69,9 @@ class _Int8:
 
     @staticmethod
     def make_block(vectors, sums):
-        """The results of a row of four vectors."""
-        w, requantizers = vectors[0].w, [vector.requantizer for vector in vectors]
+        """The results of four vectors, which are all of a row, or half or one of a few rows."""
+        w = vectors[0].w
+        requantizers = [vector.requantizer for vector in vectors] * (len(sums) // len(vectors))
         values = [each.int32(value) for each, value in zip(requantizers, sums, strict=True)]
         return requantizers[0].limited(w.block_in_order(w.saturated_bytes(values)))
 
@@ -173,29 +175,62 @@ class _Rows:
 
     def _store(self, vectors, mask):
         """A loop over the rows for some vectors with their numbers."""
-        w = self.w
+        w, start = self.w, WORD(0)
         for v, vector in vectors:
             vector.load(v)
-        with w.loop(0, self.n_rows, 1) as (m, _):
-            entry = w.move(self.headers, w.mul(m, 8))
-            row = w.move(self.sums, w.mul(m, ROW))
-            target = w.move(w.load_pointer(entry), self.out_skip)
-            correction = w.splat(w.read(entry, TABLE, INT, 4)) if self.correction else None
+        if self.in_blocks(vectors):
+            rows_at_once = w.BLOCK // len(vectors)
+            start = w.builder.and_(self.n_rows, WORD(-rows_at_once))
+            with w.loop(0, start, rows_at_once) as (m, _):
+                self._store_block(vectors, m, rows_at_once, mask)
+        if len(vectors) < w.BLOCK or not self.in_blocks(vectors):
+            with w.loop(start, self.n_rows, 1) as (m, _):
+                self._store_row(vectors, m, mask)
 
-            def sums_of(v):
-                value = w.read(row, v * w.bytes, w.i32_vector, 4)
-                return w.builder.add(value, correction) if correction else value
+    def in_blocks(self, vectors):
+        """Whether rows of these vectors become bytes in blocks; one alone gains nothing by it."""
+        first = vectors[0][1]
+        n, block = len(vectors), self.w.BLOCK
+        return first.nbytes == 1 and (n == block or (1 < n < block and first.is_quick))
 
-            if len(vectors) == w.BLOCK and vectors[0][1].nbytes == 1:
-                block = [vector for _, vector in vectors]
-                w.write(_Int8.make_block(block, [sums_of(v) for v, _ in vectors]), target)
-                return
-            for v, vector in vectors:
-                value = vector.make(sums_of(v), entry)
-                address = w.move(target, v * w.width * vector.nbytes)
-                if mask is None:
-                    w.write(value, address)
-                elif vector.nbytes == 1:
-                    w.write_masked(value, address, mask)
-                else:
-                    w.store_masked(value, address, mask)
+    def _entry(self, m):
+        """The entries of row m in the tables."""
+        return self.w.move(self.headers, self.w.mul(m, 8))
+
+    def _sums_of(self, vectors, m):
+        """The sums of row m."""
+        w, row = self.w, self.w.move(self.sums, self.w.mul(m, ROW))
+        values = [w.read(row, v * w.bytes, w.i32_vector, 4) for v, _ in vectors]
+        if not self.correction:
+            return values
+        correction = w.splat(w.read(self._entry(m), TABLE, INT, 4))
+        return [w.builder.add(value, correction) for value in values]
+
+    def _store_block(self, vectors, m, n_rows, mask):
+        """Stores a block: `n_rows` rows from m on."""
+        w = self.w
+        rows = [w.add(m, k) for k in range(n_rows)]
+        sums = [value for row in rows for value in self._sums_of(vectors, row)]
+        block = _Int8.make_block([vector for _, vector in vectors], sums)
+        count = block.type.count // n_rows
+        for k, row in enumerate(rows):
+            value = w.shuffle(block, block, [*range(k * count, (k + 1) * count)])
+            self._put(value, row, vectors[0][0], mask)
+
+    def _store_row(self, vectors, m, mask):
+        """Stores row m."""
+        for (v, vector), value in zip(vectors, self._sums_of(vectors, m), strict=True):
+            self._put(vector.make(value, self._entry(m)), m, v, mask)
+
+    def _put(self, value, m, v, mask):
+        """Writes results of row m from the one of vector `v` on."""
+        w = self.w
+        target = w.move(w.load_pointer(self._entry(m)), self.out_skip)
+        is_float = value.type == w.vector
+        address = w.move(target, v * w.width * (4 if is_float else 1))
+        if mask is None:
+            w.write(value, address)
+        elif is_float:
+            w.store_masked(value, address, mask)
+        else:
+            w.write_masked(value, address, mask)

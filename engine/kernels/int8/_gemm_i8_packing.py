@@ -1,7 +1,8 @@
 """Weights of bytes in the order tiles read them (_gemm_i8_tile.py).
 
 A panel of 32 columns has a row of what sums start from, then for each four products a row of four
-bytes for each column. `flip` turns bits of the weights over: 0x80 makes signed bytes of unsigned
+bytes for each column; that of narrow tiles has eight bytes of as many columns as there are
+(_gemm_i8_narrow.py). `flip` turns bits of the weights over: 0x80 makes signed bytes of unsigned
 ones.
 """
 
@@ -10,9 +11,10 @@ from numba import int32, int64, types
 
 from ...build.kernel import address, inline, microkernel
 from ...build.vector import INT, WORD, Writer
-from ...tiling import PANEL
+from ...tiling import NARROW_COLUMNS, NARROW_DEPTH, PANEL
 from .._int32 import SHORT, Integers
 from ._gemm_i8_amx import has_amx
+from ._gemm_i8_narrow import copy_eights, has_narrow
 from ._gemm_i8_tile import input_offset
 
 _ROW = 4 * PANEL
@@ -139,8 +141,31 @@ def put_int(row, j, value):
 
 
 @inline
-def pack(weights, bias, out, segments, flip, zero_point, x_zero, for_amx, to_float32, first, last):
+def put_narrow(weights, segments, depth, flip, n_vectors, target):
+    """The columns of a panel for narrow tiles of so many vectors; segments end in zeros."""
+    row_bytes, whole = NARROW_COLUMNS * NARROW_DEPTH * n_vectors, depth // NARROW_DEPTH
+    rows = (depth + NARROW_DEPTH - 1) // NARROW_DEPTH
+    for j in range(NARROW_COLUMNS * n_vectors):
+        source = weights[min(j, weights.shape[0] - 1)]  # columns beyond are not written
+        for segment in range(segments):
+            begin = segment * rows * row_bytes + NARROW_DEPTH * j
+            first, end = segment * depth, begin + whole * row_bytes
+            copy_eights(address(source) + first, address(target) + begin, row_bytes, whole, flip)
+            if rows > whole:
+                last, at = target[end // _ROW], end % _ROW
+                for i in range(NARROW_DEPTH):
+                    last[at + i] = 0
+                for i in range(depth - whole * NARROW_DEPTH):
+                    last[at + i] = source[first + whole * NARROW_DEPTH + i] ^ flip
+
+
+@inline
+def pack(
+    weights, bias, out, segments, flip, zero_point, x_zero, for_amx, n_vectors, to_float32, first,
+    last,
+):  # fmt: skip
     """Packs panels; gemm_i8.pack says what."""
+    n_vectors *= has_narrow()
     is_offset = not (to_float32 or (for_amx and has_amx()))
     offset = input_offset() if is_offset else 0
     panels, n, depth = out.shape[1], weights.shape[1], weights.shape[2] // segments
@@ -148,9 +173,11 @@ def pack(weights, bias, out, segments, flip, zero_point, x_zero, for_amx, to_flo
         batch = item // panels
         panel = item - batch * panels
         target, n_done = out[batch, panel], int64(0)
+        if n_vectors:
+            put_narrow(weights[batch], segments, depth, flip, n_vectors, target[1:])
         for j in range(PANEL):
             column, start = panel * PANEL + j, int64(0)
-            if j % columns_at_once() == 0:
+            if j % columns_at_once() == 0 and not n_vectors:
                 n_done, end = int64(0), column + columns_at_once()
                 if end <= n:
                     columns = weights[batch, column:end]
@@ -160,8 +187,9 @@ def pack(weights, bias, out, segments, flip, zero_point, x_zero, for_amx, to_flo
                 start = int64(bias[batch if bias.shape[0] > 1 else 0, column])
                 total = sum_of(column_weights, 0x80 ^ flip)
                 start -= x_zero * (total - zero_point * column_weights.size) + offset * total
-                put_column(column_weights, segments, depth, flip, j, target[1:], n_done)
-            else:
+                if not n_vectors:
+                    put_column(column_weights, segments, depth, flip, j, target[1:], n_done)
+            elif not n_vectors:
                 for row in range(1, out.shape[2]):
                     for i in range(4):
                         target[row, 4 * j + i] = 0

@@ -270,7 +270,7 @@ def corrections(builder, simd, headers, segments, depth, zero_point, n_rows):
         total = w.call(f"llvm.vector.reduce.add.v{w.width}i32", INT, w.results)
         last[0] = builder.mul(total, builder.sub(INT(0), builder.trunc(zero_point, INT)))
         w.write(last[0], w.move(w.move(headers, _TABLE), row))
-    last = w.results[0]
+    last = builder.zext(w.results[0], WORD)  # whole words: LLVM would scatter their halves
     with w.loop(end, 8 * _shape(simd)[0], 8) as (row, _):
         w.write(last, w.move(w.move(headers, _TABLE), row))
 

@@ -15,6 +15,9 @@ The kinds of rounding:
     QUICK    fixedpoint.scaled for sums below 2**30 in size and shifts of -20 to -1
     GENERAL  fixedpoint.scaled for any sums and shifts
     EXACT    sums times float64, rounded to nearest, halves away from zero
+    RECTIFIED
+             as QUICK, where no result is below the zero point: then all negative sums give the
+             lowest one, however they are rounded
 
 Results are signed bytes, of which `flip` turns bits over: 0x80 makes them uint8 (the zero point and
 the limits are then 128 less).
@@ -27,7 +30,7 @@ from llvmlite import ir
 from ...build.vector import BYTE, DOUBLE, INT, WORD
 from ...tiling import CHANNEL_BLOCK
 
-QUICK, GENERAL, EXACT = range(3)
+QUICK, GENERAL, EXACT, RECTIFIED = range(4)
 TERMS = 48
 """Words of such terms."""
 
@@ -58,7 +61,7 @@ def each_rounding(w, rounding):
     after = w.builder.append_basic_block()
 
     def kinds():
-        for kind in (QUICK, GENERAL, EXACT):
+        for kind in (QUICK, RECTIFIED, GENERAL, EXACT):
             body, other = w.builder.append_basic_block(), w.builder.append_basic_block()
             w.builder.cbranch(w.builder.icmp_signed("==", rounding, WORD(kind)), body, other)
             w.builder.position_at_end(body)
@@ -76,7 +79,7 @@ class Requantizer:
 
     Args:
         w: an integer writer.
-        kind: QUICK, GENERAL or EXACT.
+        kind: QUICK, GENERAL, EXACT or RECTIFIED.
         terms: the pointer `terms_at` gives.
         offset: bytes from there (`offset_of`).
         limits: zero point, lowest and highest result, and the bits to turn over; int64 values.
@@ -88,7 +91,8 @@ class Requantizer:
         half = w.doubles() if kind == EXACT else w.words()
         self._even, self._odd = (w.read(terms, offset + at, half, 8) for at in (_EVEN, _ODD))
         self._limits = [w.builder.trunc(limit, BYTE) for limit in (low, high, flip)]
-        if kind == QUICK:
+        self._is_quick = kind in (QUICK, RECTIFIED)
+        if self._is_quick:
             starts = (w.read(terms, offset + at, half, 8) for at in (_EVEN_START, _ODD_START))
             self._even_start, self._odd_start = starts
         else:
@@ -110,13 +114,13 @@ class Requantizer:
 
     def int32(self, sums):
         """The results of a vector of int32 sums before they are narrowed, and `limited`."""
-        return (self._quick, self._general, self._exact)[self.kind](sums)
+        return (self._quick, self._general, self._exact, self._rectified)[self.kind](sums)
 
     def limited(self, values):
         """The results from what `int32` gives, narrowed to the nearest bytes."""
         w, count = self.w, values.type.count
         low, high, flip = (w.splat(limit, BYTE, count) for limit in self._limits)
-        if self.kind == QUICK:  # else it has been done
+        if self._is_quick:  # else it has been done
             values = w.clamp_int(values, low, high)
         return w.builder.xor(values, flip)
 
@@ -129,6 +133,15 @@ class Requantizer:
         w, b = self.w, self.w.builder
         high = self._high_halves(b.add(sums, sums), self._even_start, self._odd_start)
         return b.ashr(b.add(high, b.ashr(sums, w.splat(31))), self._right_shift)
+
+    def _rectified(self, sums):
+        """((sums * multiplier + start) / 2**32) >> (right - 1)
+
+        As the parts below are cut off, not rounded, both roundings can be in the start: 2**30 +
+        2**31 * (2**(right - 1) + zero_point * 2**right).
+        """
+        high = self._high_halves(sums, self._even_start, self._odd_start)
+        return self.w.builder.ashr(high, self._right_shift)
 
     def _high_halves(self, value, even_start, odd_start, double=False):
         """The upper 32 bits of value * multiplier + start, of the doubled product if `double`."""

@@ -12,15 +12,16 @@ from .._int32 import Integers
 _UNROLL = 4  # vectors at a time
 
 
-@microkernel(types.void(*[types.int64] * 3, types.float32, *[types.int64] * 2), inline=True)
-def int8_of(builder, simd, x, out, count, inverse, zero, low):
-    """out = round(x * inverse) + zero as bytes from `low`, a constant, to 127.
+@microkernel(types.void(*[types.int64] * 3, types.float32, *[types.int64] * 3), inline=True)
+def int8_of(builder, simd, x, out, count, inverse, zero, low, flip):
+    """out = round(x * inverse) + zero as bytes from `low`, a constant, to 127, bits turned over.
 
     Halves go away from zero, before `zero` is added; what float32 makes a half of counts as one.
     """
     w = Integers(builder, simd)
     x, out = w.pointer(x), w.pointer(out)
     zero, low = builder.trunc(zero, INT), builder.trunc(low, INT)
+    flip = builder.trunc(flip, BYTE)
 
     def quantized(value):
         n = value.type.count
@@ -31,7 +32,7 @@ def int8_of(builder, simd, x, out, count, inverse, zero, low):
         quantized = builder.fptosi(builder.fadd(value, half), ints)
         quantized = builder.add(quantized, w.splat(zero, INT, n))
         quantized = w.clamp_int(quantized, w.splat(low, INT, n), w.splat(127, INT, n))
-        return builder.trunc(quantized, ir.VectorType(BYTE, n))
+        return builder.xor(builder.trunc(quantized, ir.VectorType(BYTE, n)), w.splat(flip, BYTE, n))
 
     unrolled = _UNROLL * w.width
     vector_end = builder.and_(count, WORD(-unrolled))

@@ -72,10 +72,10 @@ def quantize_inputs(x, out, out_scales, out_zeros, out_starts, block, asymmetric
         values = target[padded:] if item_bytes == 2 else target[:padded]
         if asymmetric and low != high:  # rows of zeros give the bias, to the last bit
             scale, inverse, zero = asymmetric_numbers(low, high)
-            int8_of(begin, address(values), count, inverse, zero, -128)
+            int8_of(begin, address(values), count, inverse, zero, -128, 0)
         else:
             scale, inverse, zero = symmetric_numbers(low, high)
-            int8_of(begin, address(values), count, inverse, zero, -127)
+            int8_of(begin, address(values), count, inverse, zero, -127, 0)
         out_scales[row], out_zeros[row] = scale, zero
         for i in range(count, padded):
             values[i] = 0

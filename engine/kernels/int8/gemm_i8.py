@@ -4,9 +4,12 @@ As gemm_f32.py in all but the numbers. Results are bytes, made as `rounding` say
 or float32 where inputs were float32 that was rounded to int8: each row of a matrix, or an image.
 
 `weights_zero` is subtracted from the weights. `pitch` is not 0 if AMX is to be used where there is
-any (_gemm_i8_amx.py): the bytes between rows of its inputs. `item_size` is the rows or pixels of an
-item and its columns or channels, a multiple of the panel.
+any (_gemm_i8_amx.py): the bytes between rows of its inputs. `n_vectors` is not 0 if narrow tiles
+are to be used where there are any (_gemm_i8_narrow.py): the vectors of their columns. `item_size`
+is the rows or pixels of an item and its columns or channels, a multiple of the panel.
 """
+
+from numba import int64
 
 from ...build.declaration import Widths
 from ...build.kernel import address, choose, inline, kernel, stack_buffer
@@ -32,6 +35,7 @@ from ._gemm_i8_block import (
     padded_depth,
 )
 from ._gemm_i8_epilogue import FLOAT32_TERMS
+from ._gemm_i8_narrow import has_narrow, i8_narrow_tile, narrow_rows
 from ._gemm_i8_packing import pack as pack_panels
 from ._gemm_i8_results import finish, float32_epilogue
 from ._gemm_i8_tile import (
@@ -50,6 +54,7 @@ from ._gemm_i8_tile import (
 from ._gemv_i8 import gemv_i8, gemv_panels
 from ._padding import pad_rows
 from ._requantize import TERMS
+from ._row_numbers import int8_of
 
 ROWS, AMX_ROWS = 168, 160
 """Done at once, at most: multiples of what each processor's tiles have."""
@@ -101,6 +106,19 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue,
             at += (TILE_HEADERS + segments) * _TABLE
             row += height
         column += group
+
+
+@inline
+def narrow_tiles(tables, n_rows, segments, depth, panels, n_vectors, flip, terms, epilogue,
+                 to_float32, sums):  # fmt: skip
+    """What `tiles` does, for a panel of `n_vectors`; `flip` turns bits of the inputs over."""
+    row, height, at = 0, narrow_rows(n_vectors), tables
+    while row < n_rows:
+        i8_narrow_tile(n_vectors - 1, at, segments, depth, panels.start, flip, sums)
+        finish(sums, min(height, n_rows - row), at, 0, panels.n, panels.start, False,
+               input_offset(), terms, epilogue, to_float32)  # fmt: skip
+        at += (TILE_HEADERS + segments) * _TABLE
+        row += height
 
 
 @inline
@@ -165,6 +183,12 @@ def prepare_tile(
 
 
 @inline
+def tile_rows(n_vectors):
+    """How many rows a tile has; a narrow one if there are `n_vectors`."""
+    return narrow_rows(n_vectors) if n_vectors else i8_rows()
+
+
+@inline
 def amx_steps(segments, depth):
     """How many steps AMX takes to multiply a row."""
     return (padded_depth(segments, depth) + AMX_DEPTH - 1) // AMX_DEPTH
@@ -180,23 +204,24 @@ def rows_in_blocks(max_rows, tile, pitch):
 
 
 @inline
-def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights_zero, item_size,
-             terms, epilogue, to_float32, first, last):  # fmt: skip
+def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, n_vectors, weights_zero,
+             item_size, terms, epilogue, to_float32, first, last):  # fmt: skip
     """The items of a matrix product whose results have `size` bytes."""
     rows, columns = item_size
     height, n, width = out.shape[1], out.shape[2], a.shape[2]
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (height + rows - 1) // rows, (n + columns - 1) // columns
-    tables, sums, block, tile = _tables(), _sums(), _blocks(), i8_rows()
+    n_vectors *= has_narrow()
+    tables, sums, block, tile = _tables(), _sums(), _blocks(), tile_rows(n_vectors)
     amx_pitch = pitch * has_amx()
-    pitch = amx_pitch if amx_pitch else block_pitch(1, depth)
-    max_rows = rows_in_blocks(ROWS, tile, pitch)
+    pitch = amx_pitch if amx_pitch else block_pitch(1, depth, n_vectors)
+    max_rows = rows_in_blocks(ROWS // tile * tile, tile, pitch)
     step = min(tile, max_rows)
     if amx_pitch:
         tile, step = BLOCK_ROWS, _PAIR if BLOCK_BYTES // pitch >= _PAIR else BLOCK_ROWS
         max_rows = min(AMX_ROWS, BLOCK_BYTES // pitch // step * step)
         begin_amx(sums)
-    n_segments, length = as_segments(1, depth)
+    n_segments, length = as_segments(1, depth, n_vectors)
     item = first
     while item < last:
         batch, share, n_shares, at, n_blocks = part_of(item, last, shares, blocks)
@@ -228,6 +253,9 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
             if amx_pitch:
                 amx_tiles(tables, count, source, pitch, amx_steps(1, depth), panels, column, end,
                           terms, epilogue, to_float32, sums)  # fmt: skip
+            elif n_vectors:
+                narrow_tiles(tables, count, 1, depth, panels, n_vectors, input_offset(), terms,
+                             epilogue, to_float32, sums)  # fmt: skip
             elif height == 1 and gemv_panels():
                 gemv(tables, length, panels, column, end, terms, epilogue, to_float32, sums)
             else:
@@ -240,41 +268,41 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
 
 @kernel(
     "a:int8[*,m,*] packed:int8[*,panels,*,128] terms:int64[*,48] a_of:int32[batch] "
-    "b_of:int32[batch] out:T[batch,m,n] depth:i pitch:i weights_zero:i item_size:ItemSize "
-    "epilogue:Int8Epilogue",
+    "b_of:int32[batch] out:T[batch,m,n] depth:i pitch:i n_vectors:i weights_zero:i "
+    "item_size:ItemSize epilogue:Int8Epilogue",
     T=_BYTE,
     ItemSize=ItemSize,
     Int8Epilogue=Int8Epilogue,
 )
 def matmul(
-    a, packed, terms, a_of, b_of, out, depth, pitch, weights_zero, item_size, epilogue,
+    a, packed, terms, a_of, b_of, out, depth, pitch, n_vectors, weights_zero, item_size, epilogue,
     first, last, fault,
 ):  # fmt: skip
     """out[i] = a[a_of[i], :, :depth] @ (packed[b_of[i]] - weights_zero) as bytes."""
-    products(a, packed, a_of, b_of, out, terms, 1, depth, pitch, weights_zero, item_size,
-             address(terms), epilogue, None, first, last)  # fmt: skip
+    products(a, packed, a_of, b_of, out, terms, 1, depth, pitch, n_vectors, weights_zero,
+             item_size, address(terms), epilogue, None, first, last)  # fmt: skip
 
 
 @kernel(
     "a:int8[*,m,*] packed:int8[*,panels,*,128] terms:float32[*,32] row_scales:float32[all] "
     "row_zeros:int32[all] a_of:int32[batch] b_of:int32[batch] out:float32[batch,m,n] depth:i "
-    "pitch:i weights_zero:i item_size:ItemSize low:float32 high:float32",
+    "pitch:i n_vectors:i weights_zero:i item_size:ItemSize low:float32 high:float32",
     ItemSize=ItemSize,
 )
 def matmul_float32(
-    a, packed, terms, row_scales, row_zeros, a_of, b_of, out, depth, pitch, weights_zero,
-    item_size, low, high, first, last, fault,
+    a, packed, terms, row_scales, row_zeros, a_of, b_of, out, depth, pitch, n_vectors,
+    weights_zero, item_size, low, high, first, last, fault,
 ):  # fmt: skip
     """As `matmul`, with a scale and a zero point for each row of all matrices `a`."""
     epilogue, to_float32 = float32_epilogue(row_scales, row_zeros, low, high)
-    products(a, packed, a_of, b_of, out, row_scales, 4, depth, pitch, weights_zero, item_size,
-             address(terms), epilogue, to_float32, first, last)  # fmt: skip
+    products(a, packed, a_of, b_of, out, row_scales, 4, depth, pitch, n_vectors, weights_zero,
+             item_size, address(terms), epilogue, to_float32, first, last)  # fmt: skip
 
 
 @inline
 def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w, n, item_size,
-            in_place, pitch, weights_zero, terms, group_bytes, epilogue, to_float32, first,
-            last):  # fmt: skip
+            in_place, pitch, n_vectors, weights_zero, terms, group_bytes, epilogue, to_float32,
+            first, last):  # fmt: skip
     """The items of a convolution whose results have `size` bytes.
 
     The `terms` of a group take `group_bytes`. `in_place` says that x is a copy by `pad`, which
@@ -285,13 +313,21 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
     total = x.shape[0] * geometry[COUNTS, HEIGHT] * geometry[COUNTS, WIDTH]
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
-    tables, sums, block, starts, tile = _tables(), _sums(), _blocks(), _pixels(), i8_rows()
+    n_vectors *= has_narrow()
+    tables, sums, block, starts, tile = (
+        _tables(),
+        _sums(),
+        _blocks(),
+        _pixels(),
+        tile_rows(n_vectors),
+    )
     amx_pitch = pitch * has_amx()
-    n_segments, length = as_segments(segments, depth)
-    pitch = amx_pitch if amx_pitch else block_pitch(segments, depth)
+    n_segments, length = as_segments(segments, depth, n_vectors)
+    pitch = amx_pitch if amx_pitch else block_pitch(segments, depth, n_vectors)
     if in_place and block_item_bytes() < 2:
         n_segments, length, pitch = segments, depth, 0
-    max_rows = min(ROWS, max(1, TABLES // (TILE_HEADERS + segments)) * tile)
+    input_flip = 0 if in_place else input_offset()
+    max_rows = min(ROWS // tile, max(1, TABLES // (TILE_HEADERS + segments))) * tile
     max_rows = rows_in_blocks(max_rows, tile, pitch)
     step = min(tile, max_rows)
     if amx_pitch:
@@ -335,6 +371,9 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
             if amx_pitch:
                 amx_tiles(tables, count, block, pitch, amx_steps(segments, depth), panels, column,
                           limit, group_terms, epilogue, to_float32, sums)  # fmt: skip
+            elif n_vectors:
+                narrow_tiles(tables, count, segments, depth, panels, n_vectors, input_flip,
+                             group_terms, epilogue, to_float32, sums)  # fmt: skip
             else:
                 tiles(tables, count, n_segments, length, panels, column, limit, group_terms,
                       epilogue, to_float32, sums)  # fmt: skip
@@ -346,14 +385,14 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
 @kernel(
     "x:int8[batch,*,*,*] packed:int8[groups,panels,*,128] terms:int64[groups,*,48] "
     "padding:int8[depth] geometry:int64[6,2] out:T[batch,*,*,*] taps_h:i taps_w:i n:i "
-    "item_size:ItemSize in_place:i pitch:i weights_zero:i epilogue:Int8Epilogue",
+    "item_size:ItemSize in_place:i pitch:i n_vectors:i weights_zero:i epilogue:Int8Epilogue",
     T=_BYTE,
     ItemSize=ItemSize,
     Int8Epilogue=Int8Epilogue,
 )
 def convolution(
     x, packed, terms, padding, geometry, out, taps_h, taps_w, n, item_size, in_place, pitch,
-    weights_zero, epilogue, first, last, fault,
+    n_vectors, weights_zero, epilogue, first, last, fault,
 ):  # fmt: skip
     """out = sum of input * (weights - weights_zero) under the filter, as bytes.
 
@@ -361,26 +400,26 @@ def convolution(
     copy by `pad`, `pitch` and `weights_zero` are 0.
     """
     windows(x, packed, terms, padding, geometry, out, 1, taps_h, taps_w, n, item_size, in_place,
-            pitch, weights_zero, address(terms), terms.shape[1] * 8 * TERMS, epilogue, None, first,
-            last)  # fmt: skip
+            pitch, n_vectors, weights_zero, address(terms), terms.shape[1] * 8 * TERMS, epilogue,
+            None, first, last)  # fmt: skip
 
 
 @kernel(
     "x:int8[1,*,*,*] packed:int8[groups,panels,*,128] terms:float32[groups,*,32] "
     "scale:float32[1] zero:int32[1] padding:int8[depth] geometry:int64[6,2] "
     "out:float32[1,*,*,*] taps_h:i taps_w:i n:i item_size:ItemSize in_place:i pitch:i "
-    "weights_zero:i low:float32 high:float32",
+    "n_vectors:i weights_zero:i low:float32 high:float32",
     ItemSize=ItemSize,
 )
 def convolution_float32(
     x, packed, terms, scale, zero, padding, geometry, out, taps_h, taps_w, n, item_size, in_place,
-    pitch, weights_zero, low, high, first, last, fault,
+    pitch, n_vectors, weights_zero, low, high, first, last, fault,
 ):  # fmt: skip
     """As `convolution`, of one image with a scale and a zero point."""
     epilogue, to_float32 = float32_epilogue(scale, zero, low, high)
     windows(x, packed, scale, padding, geometry, out, 4, taps_h, taps_w, n, item_size, in_place,
-            pitch, weights_zero, address(terms), terms.shape[1] * 4 * FLOAT32_TERMS, epilogue,
-            to_float32, first, last)  # fmt: skip
+            pitch, n_vectors, weights_zero, address(terms), terms.shape[1] * 4 * FLOAT32_TERMS,
+            epilogue, to_float32, first, last)  # fmt: skip
 
 
 @kernel("x:int8[batch,*,*] out:int8[batch,*,*] top:i left:i zero:i")
@@ -390,18 +429,41 @@ def pad(x, out, top, left, zero, first, last, fault):
 
 
 @kernel(
+    "x:float32[1,*,*] inverse:float32[1] zero:int32[1] out:int8[1,*,*] top:i left:i asymmetric:i"
+)
+def pad_rounded(x, inverse, zero, out, top, left, asymmetric, first, last, fault):
+    """`pad` of an image that is quantized, as quantize_rows.rounded does it, with its numbers."""
+    flip, point = input_offset(), int64(zero[0])
+    for row in range(first, last):
+        target, y, begin, end = out[0, row], row - top, left, left + x.shape[2]
+        if y < 0 or y >= x.shape[1]:
+            begin = end = 0
+        for j in range(begin):
+            target[j] = point ^ flip
+        if end > begin:
+            source, middle = address(x[0, y]), address(target) + begin
+            if asymmetric:
+                int8_of(source, middle, end - begin, inverse[0], point, -128, flip)
+            else:
+                int8_of(source, middle, end - begin, inverse[0], point, -127, flip)
+        for j in range(end, target.size):
+            target[j] = point ^ flip
+
+
+@kernel(
     "weights:T[batch,n,k] bias:int32[*,n] out:T[batch,panels,*,128] segments:i flip:i "
-    "zero_point:i x_zero:i for_amx:i to_float32:i",
+    "zero_point:i x_zero:i for_amx:i n_vectors:i to_float32:i",
     T=_BYTE,
 )
 def pack(
-    weights, bias, out, segments, flip, zero_point, x_zero, for_amx, to_float32, first, last, fault
-):
+    weights, bias, out, segments, flip, zero_point, x_zero, for_amx, n_vectors, to_float32, first,
+    last, fault,
+):  # fmt: skip
     """Packs matrices whose columns are contiguous, cut in `segments`. An item is a panel.
 
-    Sums start from bias - x_zero * sum of (weights - zero_point). `for_amx` says whether they are
-    for AMX where there is any, `to_float32` whether results are float32. Here, as all that uses the
-    panels must be made for the same processor.
+    Sums start from bias - x_zero * sum of (weights - zero_point). `for_amx` and `n_vectors` say
+    whether they are for AMX or narrow tiles where there are any, `to_float32` whether results are
+    float32. Here, as all that uses the panels must be made for the same processor.
     """
-    pack_panels(weights, bias, out, segments, flip, zero_point, x_zero, for_amx, to_float32, first,
-                last)  # fmt: skip
+    pack_panels(weights, bias, out, segments, flip, zero_point, x_zero, for_amx, n_vectors,
+                to_float32, first, last)  # fmt: skip

@@ -81,9 +81,9 @@ def rounded(x, inverses, zeros, out, low, parts, first, last, fault):
         target = address(out) + row * out.shape[1] + start
         inverse, zero = inverses[row], int64(zeros[row])
         if low == -128:
-            int8_of(source, target, end - start, inverse, zero, -128)
+            int8_of(source, target, end - start, inverse, zero, -128, 0)
         else:
-            int8_of(source, target, end - start, inverse, zero, -127)
+            int8_of(source, target, end - start, inverse, zero, -127, 0)
 
 
 @kernel("x:int8[rows,k] zeros:int32[rows] out:int16[rows,k] parts:i")

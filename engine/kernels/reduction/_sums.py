@@ -41,14 +41,15 @@ def sum_of(builder, simd, x, count):
     """The sum of `count` elements at the address `x`, off by 4e-7 of the sum of sizes at most."""
     w = Writer(builder, simd)
     x, nbytes, float64_vector = w.pointer(x), w.mul(count, 4), ir.VectorType(DOUBLE, w.width)
-    unrolled_end = builder.and_(nbytes, WORD(-UNROLL * w.bytes))
-    with w.loop(0, unrolled_end, UNROLL * w.bytes, [ir.Constant(float64_vector, None)]) as (
-        at,
-        values,
-    ):
-        part = _tree(builder, [w.load(x, w.add(at, i * w.bytes)) for i in range(UNROLL)])
-        values[0] = builder.fadd(values[0], builder.fpext(part, float64_vector))
-    return _folded(w, x, unrolled_end, nbytes, w.results[0], _add, _add)
+    begin, w.results = WORD(0), [ir.Constant(float64_vector, None)]
+    for n_vectors in (UNROLL, UNROLL // 2):
+        step = n_vectors * w.bytes
+        end = builder.and_(nbytes, WORD(-step))
+        with w.loop(begin, end, step, w.results) as (at, values):
+            part = _tree(builder, [w.load(x, w.add(at, i * w.bytes)) for i in range(n_vectors)])
+            values[0] = builder.fadd(values[0], builder.fpext(part, float64_vector))
+        begin = end
+    return _folded(w, x, begin, nbytes, w.results[0], _add, _add)
 
 
 def _fold_of(name, start_type, step, join):
