@@ -164,8 +164,7 @@ class Interpreter:
         Raises:
             RuntimeError: before `allocate_tensors`, when an operator refuses its data, when an
                 array that `tensor()` gave is still alive, or by `cancel`.
-            TimeoutError: it took longer than `timeout`. Outputs are not valid then; the next
-                invoke starts anew.
+            TimeoutError: it took longer. Outputs are not valid then; the next invoke starts anew.
             TypeError, ValueError: `timeout` is no number, or negative.
         """
         if timeout is not None:
@@ -514,13 +513,12 @@ class Interpreter:
 
     def _begin(self, timeout: object) -> None:
         """Starts the clock of a run."""
-        seconds = None
-        if timeout is not None:
-            from ..engine.run.limits import checked_timeout
+        if timeout is None:
+            return self._scope.control.begin()
+        from ..engine.run.limits import checked_timeout
 
-            seconds = checked_timeout(timeout)
         error = TimeoutError(f"invoke did not come to its end within {timeout} s")
-        self._scope.control.begin(seconds, error)
+        return self._scope.control.begin(checked_timeout(timeout), error)
 
     def _run(self, begun: bool) -> None:
         call_lock, plan = self._call_lock, self._plans.get(0)
