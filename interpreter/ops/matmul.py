@@ -88,7 +88,11 @@ def _as_sums(program: Program, bias: Operand | None) -> Buffer | None:
 @op("BATCH_MATMUL")
 @small_floats
 def batch_matmul(node: Node) -> Emit:
-    """Matrix products of the last two dimensions, the others repeated by numpy's rule."""
+    """Matrix products of the last two dimensions, the others repeated by numpy's rule.
+
+    Quantized columns of `y` may have a scale each. Where `x` is quantized, LiteRT takes these for
+    0; the result is that of FULLY_CONNECTED then.
+    """
     x, y = required(node, 2)
     for name, operand in (("left", x), ("right", y)):
         node.require(
@@ -106,10 +110,23 @@ def batch_matmul(node: Node) -> Emit:
     batch = broadcast_shape(x.shape[:-2], y.shape[:-2])
     if batch is None:
         node.fail(f"batch dimensions must be equal or 1, got {x.shape} and {y.shape}")
+    params = y.quantization
+    by_column = params is not None and params.is_per_channel
     family, matrices, epilogue = arithmetic(
-        node, x, y, None, asymmetric=bool(node.options.asymmetric_quantize_inputs), narrow=True
+        node,
+        x,
+        y,
+        None,
+        asymmetric=bool(node.options.asymmetric_quantize_inputs),
+        narrow=not by_column,
+        exact=by_column,
     )
-    one_scale_each(node, epilogue, 1)
+    one_scale_each(node, epilogue, columns)
+    if params is not None and by_column:
+        side = y.ndim - (2 if adj_y else 1)
+        node.require(
+            params.axis == side, f"scales must be those of dimension {side}, got {params.axis}"
+        )
     out = node.result((*batch, rows, columns), x.dtype)
 
     def emit(program: Program) -> None:
