@@ -27,7 +27,8 @@ def fully_connected(node: Node) -> Emit:
     """Rows of `x` times the transpose of weights [n, depth], plus bias.
 
     With `keep_num_dims` the result keeps all dimensions of `x` but the last; else `x` is cut into
-    rows of `depth`, whatever its shape. uint8 may give int16.
+    rows of `depth`, whatever its shape. uint8 may give int16. Shuffled weights have a second
+    result, the shuffled input.
     """
     x, weights = required(node, 2)
     bias = node.optional(2)
@@ -37,14 +38,18 @@ def fully_connected(node: Node) -> Emit:
         node.require_equal(
             bias.size, n, f"bias must have {n} elements, one a unit, got shape {bias.shape}"
         )
-    node.require(not node.options.weights_format, "shuffled weights are not supported")
+    shuffle = None
+    if node.options.weights_format:
+        from .shuffled import unshuffled
+
+        weights, shuffle = unshuffled(node, x, weights)
     family, matrix, epilogue = arithmetic(
         node,
         x,
         weights,
         bias,
         clamp_of(node, ignored=()),
-        exact=True,
+        exact=shuffle is None,
         asymmetric=bool(node.options.asymmetric_quantize_inputs),
         infinite=True,
         in_rows=True,
@@ -67,8 +72,11 @@ def fully_connected(node: Node) -> Emit:
     wide = x.dtype == np.uint8 and node.outputs[0].dtype == np.int16
     out = node.result(shape, np.int16 if wide else x.dtype)
     n_rows = prod(shape[:-1])
+    write_shuffled = shuffle and shuffle(n_rows)
 
     def emit(program: Program) -> None:
+        if write_shuffled:
+            write_shuffled(program)
         rows, results = x.reshape((n_rows, depth)), out.reshape((n_rows, n))
         starts = _as_sums(program, bias) if weights.dtype == np.int16 else bias
         family.matmul(program, rows, matrix, starts, results, transpose_b=True, **epilogue)
