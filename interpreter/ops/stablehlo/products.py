@@ -219,13 +219,16 @@ def convolution(node: Node) -> Callable[[Program], None] | HostCall | DynamicRes
             _convolve_patches, (x, filters), out, orders, (batches, groups), window, flips
         )
 
+    is_small = dtype.itemsize < 4 and dtype.kind not in "biu"
+    wide = np.dtype(np.float32) if is_small else dtype
+
     def run(x: np.ndarray, filters: np.ndarray) -> np.ndarray:
-        image = _spread(x.transpose(orders[0]).astype(dtype), spread, padding)
-        kernels = filters.transpose(orders[1]).astype(dtype)
+        image = _spread(x.transpose(orders[0]).astype(wide), spread, padding)
+        kernels = filters.transpose(orders[1]).astype(wide)
         flips = tuple(slice(None, None, -1 if flip else 1) for flip in reversal)
         kernels = kernels[(slice(None), slice(None), *flips)]
         if 0 in counts:
-            return np.zeros(shape, dtype)
+            return np.zeros(shape, wide)
         windows = np.lib.stride_tricks.sliding_window_view(
             image, spans, axis=tuple(range(2, x.ndim))
         )
