@@ -52,7 +52,7 @@ def unshuffled(node: Node, x: Operand, weights: Operand) -> tuple[Operand, Calla
     value = weights.value
     if value is None:
         node.fail("shuffled weights must be a constant")
-    blocks = value.reshape((-1, depth // _COLUMNS, _ROWS, _COLUMNS))
+    blocks = value.reshape((n // _ROWS, depth // _COLUMNS, _ROWS, _COLUMNS))
     ordered = blocks.swapaxes(1, 2).reshape((n, depth)) ^ np.uint8(_SIGN)
 
     def shuffle(n_rows: int) -> Emit:
