@@ -35,6 +35,9 @@ def content_of(
     if path is None or path == "":
         raise ValueError("`model_path` or `model_content` must be specified.")
     name = os.fsdecode(path)
+    if "\0" in name:
+        failed = f"Could not open a path with a NUL character.{_NULL}"
+        raise noted(ValueError(failed), "The bytes of a model are model_content")
     try:
         mapped, status = map_with_status(name)
     except IsADirectoryError as error:

@@ -164,8 +164,8 @@ class Interpreter:
         Raises:
             RuntimeError: before `allocate_tensors`, when an operator refuses its data, when an
                 array that `tensor()` gave is still alive, or by `cancel`.
-            TimeoutError: it took longer than `timeout`. Outputs are not valid then; the next
-                invoke starts anew.
+            TimeoutError: it took longer. Outputs are not valid then; the next invoke starts anew.
+            TypeError, ValueError: `timeout` is no number, or negative.
         """
         if timeout is not None:
             with self._call_lock:
@@ -511,12 +511,14 @@ class Interpreter:
             self._scope.control.begin()
         self._run(begun)
 
-    def _begin(self, seconds: float | None) -> None:
+    def _begin(self, timeout: object) -> None:
         """Starts the clock of a run."""
-        if seconds is not None and not seconds >= 0:
-            raise ValueError(f"timeout must be a number of seconds, not negative, got {seconds}")
-        error = TimeoutError(f"invoke did not come to its end within {seconds} s")
-        self._scope.control.begin(seconds, error)
+        if timeout is None:
+            return self._scope.control.begin()
+        from ..engine.run.limits import checked_timeout
+
+        error = TimeoutError(f"invoke did not come to its end within {timeout} s")
+        return self._scope.control.begin(checked_timeout(timeout), error)
 
     def _run(self, begun: bool) -> None:
         call_lock, plan = self._call_lock, self._plans.get(0)
@@ -582,7 +584,7 @@ class Interpreter:
         subgraph: int,
         values: Mapping[int, np.ndarray],
         outputs: Sequence[int],
-        seconds: float | None = None,
+        timeout: object = None,
     ) -> list[np.ndarray]:
         """The outputs of one run of a subgraph, resized to the shapes of `values`."""
         self._ensure_safe()
@@ -591,7 +593,7 @@ class Interpreter:
             for tensor, value in values.items():
                 self._resize(subgraph, tensor, value.shape, False)
             self._allocation.allocate(subgraph)
-            self._begin(seconds)
+            self._begin(timeout)
             for tensor, value in values.items():
                 self._set(subgraph, tensor, value)
             self._run_plan(self._allocation.ready(subgraph))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from ..engine.run.times import OperatorTime, Times, medians
@@ -21,8 +22,11 @@ def profile(interpreter: Interpreter, repeats: int = 1) -> list[OperatorTime]:
     not run and are not listed. Subgraphs count for the operator that calls them. Elementwise
     operators that `invoke` runs together, a piece of each at a time, run one after the other here.
 
-    Raises RuntimeError as `Interpreter.invoke` does.
+    Raises RuntimeError as `Interpreter.invoke` does, TypeError for what is no integer, ValueError
+    for none above 0.
     """
+    if isinstance(repeats, bool) or not isinstance(repeats, Integral):
+        raise TypeError(f"repeats must be an integer, got {repeats!r}")
     if repeats < 1:
         raise ValueError(f"repeats must be at least 1, got {repeats}")
     return medians([interpreter._profiled() for _ in range(repeats)])

@@ -50,11 +50,8 @@ class SignatureRunner:
             RuntimeError: an operator failed, or an array of `tensor()` is still alive.
             TimeoutError: it took longer than `timeout`.
         """
-        seconds = None
-        if "timeout" not in self._inputs:
-            seconds = None if timeout is None else float(timeout)
-        elif timeout is not None:
-            kwargs["timeout"] = np.asarray(timeout)
+        if "timeout" in self._inputs and timeout is not None:
+            kwargs["timeout"], timeout = np.asarray(timeout), None
         if len(kwargs) != len(self._inputs):
             raise ValueError(
                 "Invalid number of inputs provided for running a SignatureDef, "
@@ -65,7 +62,7 @@ class SignatureRunner:
                 raise ValueError(f"Invalid Input name ({name}) for SignatureDef")
         values = {self._inputs[name]: value for name, value in kwargs.items()}
         outputs = self._interpreter._call(
-            self._subgraph_index, values, tuple(self._outputs.values()), seconds
+            self._subgraph_index, values, tuple(self._outputs.values()), timeout
         )
         return dict(zip(self._outputs, outputs, strict=True))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from math import prod
+from numbers import Real
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,21 @@ class Limits:
                 raise TypeError(f"limits: {field.name} must be a whole number, got {value!r}")
             if value is not None and value < 0:
                 raise ValueError(f"limits: {field.name} must not be negative, got {value}")
+
+
+def checked_timeout(timeout: object) -> float:
+    """Seconds that a run may take.
+
+    Raises:
+        TypeError: `timeout` is no number.
+        ValueError: it is negative or NaN.
+    """
+    if isinstance(timeout, bool) or not isinstance(timeout, Real):
+        raise TypeError(f"timeout must be a number of seconds, got {timeout!r}")
+    seconds = float(timeout)
+    if not seconds >= 0:
+        raise ValueError(f"timeout must be a number of seconds, not negative, got {timeout}")
+    return seconds
 
 
 def excess(limit: int | None, amount: int, what: str, whose: str = "the model") -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 import numpy as np
 
+from ...engine.run.limits import checked_timeout
 from ...engine.run.stages import Control
 from ...engine.run.times import Times as RunTimes
 from ...schema import proto
@@ -472,9 +473,7 @@ class Session:
         if timeout is None:
             limit = (options and options.timeout_in_ms) or self._config.operation_timeout_in_ms
             return limit / 1e3 if limit > 0 else None
-        if not timeout >= 0:
-            raise ValueError(f"timeout must be a number of seconds, not negative, got {timeout}")
-        return timeout
+        return checked_timeout(timeout)
 
     def _feeds(self, feed_dict: FeedDict) -> dict[Tensor, np.ndarray]:
         """Fed values as arrays of their tensors' dtypes."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...schema.errors import ModelError
 from ...schema.flexbuffer import read_flexbuffer_map
-from ..checks import Window
+from ..checks import CLAMPS, Window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 _PADDINGS = {1: "SAME", 2: "VALID"}
 """TfLitePadding -> its name."""
+_CLAMPED = {1: "RELU", 2: "RELU_N1_TO_1", 3: "RELU6"}
+"""TfLiteFusedActivation -> its name, of those that LiteRT's pools of float32 look at."""
 _LIMIT = 1 << 31
-_WORDS = struct.Struct("<5i")
+_WORDS = struct.Struct("<6i")
 
 
 class Options:
@@ -111,9 +113,14 @@ class Options:
 
 def pool_params(node: Node) -> tuple[Window, Window]:
     """The windows along height and width that options as LiteRT's TfLitePoolParams set."""
-    padding, stride_w, stride_h, size_w, size_h = _struct(node)
+    padding, stride_w, stride_h, size_w, size_h, _ = _struct(node)
     _require_positive(node, (stride_w, stride_h, size_w, size_h))
     return Window(size_h, stride_h, 1, padding), Window(size_w, stride_w, 1, padding)
+
+
+def pool_clamp(node: Node) -> tuple[float, float]:
+    """The limits of results that options as LiteRT's TfLitePoolParams set."""
+    return CLAMPS[_CLAMPED.get(_struct(node)[-1], "NONE")]
 
 
 def transpose_conv_params(node: Node, taps: Sequence[int]) -> tuple[Window, Window]:
@@ -123,16 +130,16 @@ def transpose_conv_params(node: Node, taps: Sequence[int]) -> tuple[Window, Wind
     return Window(taps[0], stride_h, 1, padding), Window(taps[1], stride_w, 1, padding)
 
 
-def _struct(node: Node, count: int = 5) -> tuple[str, int, int, int, int]:
-    """The padding and the next `count` - 1 words of a struct, 0 for those after."""
+def _struct(node: Node, least: int = 5) -> tuple[str, int, int, int, int, int]:
+    """The padding and the next five words of a struct of `least` or more, 0 for those left out."""
     content = bytes(node.custom_options)
     node.require(
-        len(content) >= 4 * count,
-        f"options must have {4 * count} bytes or more, got {len(content)}",
+        len(content) >= 4 * least,
+        f"options must have {4 * least} bytes or more, got {len(content)}",
     )
-    padding, *words = _WORDS.unpack(content[: 4 * count].ljust(_WORDS.size, b"\0"))
+    padding, *words = _WORDS.unpack(content[: _WORDS.size].ljust(_WORDS.size, b"\0"))
     node.require(padding in _PADDINGS, f"padding must be 1 (SAME) or 2 (VALID), got {padding}")
-    return _PADDINGS[padding], words[0], words[1], words[2], words[3]
+    return _PADDINGS[padding], words[0], words[1], words[2], words[3], words[4]
 
 
 def _require_positive(node: Node, numbers: Sequence[int]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from ...engine.sizes import largest
 from ..checks import Window, rank, slide
 from ..numpy_calls import by_numpy
-from .options import Options, pool_params
+from .options import Options, pool_clamp, pool_params
 from .registry import custom, exactly
 
 if TYPE_CHECKING:
@@ -79,13 +79,13 @@ def max_pool_with_argmax(node: Node) -> HostCall:
 def max_pooling_with_argmax_2d(node: Node) -> HostCall:
     """The largest number of each window, and where it stands in it, a float a little above that."""
     (x,) = _image(node, 1)
-    spans = pool_params(node)
+    spans, clamp = pool_params(node), pool_clamp(node)
     shape = _pooled(node, x, spans)
 
     def run(x: np.ndarray) -> list[np.ndarray]:
         values, (row, column) = _largest(x, spans)
         indices = (row * spans[1].size + column).astype(np.float32) + _WITHIN
-        return [values, np.where(values == _LOWEST, _WITHIN, indices)]
+        return [np.clip(values, *clamp), np.where(values == _LOWEST, _WITHIN, indices)]
 
     return by_numpy(node, run, (shape, np.float32), (shape, np.float32))
 

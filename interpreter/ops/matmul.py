@@ -27,7 +27,8 @@ def fully_connected(node: Node) -> Emit:
     """Rows of `x` times the transpose of weights [n, depth], plus bias.
 
     With `keep_num_dims` the result keeps all dimensions of `x` but the last; else `x` is cut into
-    rows of `depth`, whatever its shape. uint8 may give int16.
+    rows of `depth`, whatever its shape. uint8 may give int16. Shuffled weights have a second
+    result, the shuffled input.
     """
     x, weights = required(node, 2)
     bias = node.optional(2)
@@ -37,14 +38,18 @@ def fully_connected(node: Node) -> Emit:
         node.require_equal(
             bias.size, n, f"bias must have {n} elements, one a unit, got shape {bias.shape}"
         )
-    node.require(not node.options.weights_format, "shuffled weights are not supported")
+    shuffle = None
+    if node.options.weights_format:
+        from .shuffled import unshuffled
+
+        weights, shuffle = unshuffled(node, x, weights)
     family, matrix, epilogue = arithmetic(
         node,
         x,
         weights,
         bias,
         clamp_of(node, ignored=()),
-        exact=True,
+        exact=shuffle is None,
         asymmetric=bool(node.options.asymmetric_quantize_inputs),
         infinite=True,
         in_rows=True,
@@ -67,8 +72,11 @@ def fully_connected(node: Node) -> Emit:
     wide = x.dtype == np.uint8 and node.outputs[0].dtype == np.int16
     out = node.result(shape, np.int16 if wide else x.dtype)
     n_rows = prod(shape[:-1])
+    write_shuffled = shuffle and shuffle(n_rows)
 
     def emit(program: Program) -> None:
+        if write_shuffled:
+            write_shuffled(program)
         rows, results = x.reshape((n_rows, depth)), out.reshape((n_rows, n))
         starts = _as_sums(program, bias) if weights.dtype == np.int16 else bias
         family.matmul(program, rows, matrix, starts, results, transpose_b=True, **epilogue)
@@ -88,7 +96,11 @@ def _as_sums(program: Program, bias: Operand | None) -> Buffer | None:
 @op("BATCH_MATMUL")
 @small_floats
 def batch_matmul(node: Node) -> Emit:
-    """Matrix products of the last two dimensions, the others repeated by numpy's rule."""
+    """Matrix products of the last two dimensions, the others repeated by numpy's rule.
+
+    Quantized columns of `y` may have a scale each. Where `x` is quantized, LiteRT takes these for
+    0; the result is that of FULLY_CONNECTED then.
+    """
     x, y = required(node, 2)
     for name, operand in (("left", x), ("right", y)):
         node.require(
@@ -106,10 +118,23 @@ def batch_matmul(node: Node) -> Emit:
     batch = broadcast_shape(x.shape[:-2], y.shape[:-2])
     if batch is None:
         node.fail(f"batch dimensions must be equal or 1, got {x.shape} and {y.shape}")
+    params = y.quantization
+    by_column = params is not None and params.is_per_channel
     family, matrices, epilogue = arithmetic(
-        node, x, y, None, asymmetric=bool(node.options.asymmetric_quantize_inputs), narrow=True
+        node,
+        x,
+        y,
+        None,
+        asymmetric=bool(node.options.asymmetric_quantize_inputs),
+        narrow=not by_column,
+        exact=by_column,
     )
-    one_scale_each(node, epilogue, 1)
+    one_scale_each(node, epilogue, columns)
+    if params is not None and by_column:
+        side = y.ndim - (2 if adj_y else 1)
+        node.require(
+            params.axis == side, f"scales must be those of dimension {side}, got {params.axis}"
+        )
     out = node.result((*batch, rows, columns), x.dtype)
 
     def emit(program: Program) -> None:

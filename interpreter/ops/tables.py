@@ -261,7 +261,11 @@ def _halved(fixed: tuple[int, int]) -> tuple[int, int]:
 def _hard_swish(
     node: Node, values: np.ndarray, input_params: Quantization, output_params: Quantization
 ) -> np.ndarray:
-    """x * clamp(x + 3, 0, 6) / 6 in 16-bit steps, as TFLite's reference kernel."""
+    """x * clamp(x + 3, 0, 6) / 6 in 16-bit steps, as TFLite's reference kernel.
+
+    That shifts an int32 by more than it has bits from a scale of 5e7 on, with a result that
+    depends on where in the tensor a value stands; here the gate is the last one then.
+    """
     fine = float(_F(1 / 128) * _F(input_params.scale))
     scale, gate_scale = (quotient((fine,), (one,)) for one in (output_params.scale, 3 / 32768))
     multiplier, shift = _halved(quantize_multiplier(scale, ALL_OF_SHIFT))
@@ -271,7 +275,7 @@ def _hard_swish(
     on_output = _product_16(x, multiplier)
     gate = x
     if gate_shift > 0:
-        factor = int(wrapped(1 << gate_shift - 1)) if gate_shift <= 32 else 0
+        factor = int(wrapped(1 << gate_shift - 1)) if gate_shift <= 32 else 1 << 32
         gate = _within_16(gate * factor)
     gate = _product_16(gate, gate_multiplier)
     if gate_shift > 0:

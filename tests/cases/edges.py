@@ -63,6 +63,17 @@ def ties(op, least, greatest, **options):
 
 
 CASES = [
+    *(
+        # three numbers alone: in LiteRT's vectors the shift gives 0
+        Case(
+            f"hard_swish/gate_beyond_int32_{power}",
+            "HARD_SWISH",
+            {},
+            [np.int8([100, 5, -7])],
+            quantization={0: (10.0**power, 3), "out0": (10.0**power, -2)},
+        )
+        for power in (12, 15, 20, 25, 30)
+    ),
     Case(
         "batch_matmul/scales_divided_in_float64",
         "BATCH_MATMUL",

@@ -93,7 +93,8 @@ CASES = [
     Refuse("fully_connected/int8_weights", "FULLY_CONNECTED", {},
            [floats(3, 5), np.zeros((4, 5), np.int8)], "weights must have a scale"),
     Refuse("fully_connected/shuffled", "FULLY_CONNECTED", {"weights_format": "SHUFFLED4x16INT8"},
-           [floats(3, 5), floats(4, 5)], "shuffled weights are not supported"),
+           [floats(3, 5), floats(4, 5)], "shuffled weights are for uint8 times uint8 to int16, got "
+           "float32 times float32 to float32"),
     Refuse("batch_matmul/vector", "BATCH_MATMUL", {}, [floats(5), floats(5, 2)],
            "left input must have 2 dimensions or more, got shape (5,)"),
     Refuse("batch_matmul/depth", "BATCH_MATMUL", {}, [floats(2, 5), floats(4, 2)],

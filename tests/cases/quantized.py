@@ -225,6 +225,19 @@ CASES = [
         for options in ({}, ASYMMETRIC)
         for label, x in (("batch", (2, 3, 33)), ("repeated", (3, 33)))
     ),
+    *(
+        Case(f"batch_matmul/hybrid_columns_{adj_y:d}_{bool(options):d}", "BATCH_MATMUL",
+             {"adj_y": adj_y, **options},
+             [floats(2, 3, 33, low=-2), numbers("int8", 2, *sizes, most=127)], constants=(1,),
+             outputs=[np.float32], quantization={1: (scales(5, True), 0, 1 if adj_y else 2)},
+             rtol=1e-5, atol=1e-5)
+        for options in ({}, ASYMMETRIC)
+        for adj_y, sizes in ((False, (33, 5)), (True, (5, 33)))
+    ),
+    Refuse("batch_matmul/scales_of_rows", "BATCH_MATMUL", {},
+           [floats(5, 4), numbers("int8", 4, 4, most=127)],
+           "scales must be those of dimension 1, got 0", constants=(1,),
+           outputs=[np.float32], quantization={1: (scales(4, True), 0, 0)}),
     Case("fully_connected/hybrid_zeros", "FULLY_CONNECTED", ASYMMETRIC,
          [floats(3, 4) * 0, numbers("int8", 5, 4), floats(5)], constants=(1, 2),
          outputs=[np.float32], quantization={1: (0.01, 0)}, oracle=OPTIMIZED),

@@ -317,6 +317,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault("GELU", lambda use: use.dtype == "FLOAT16", "float16 is rounded at every step"),
     Fault("TRANSPOSE", lambda use: use.inputs[0].shape == (), "a scalar is not copied"),
+    Fault("BROADCAST_TO", lambda use: use.dtype == "INT4", "int4 has no size and is not written"),
     Fault("QUANTIZE", _steps_beyond_int32, "a float beyond 2^31 steps is cast to int32"),
     Fault("UNIQUE", lambda use: use.has_nan, "NaN is equal to the value before it"),
     Fault("DIV", _quotient_beyond_shifts, "a shift by more bits than there are"),

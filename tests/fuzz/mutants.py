@@ -254,6 +254,8 @@ def _outcome(seed: int, **model: Any) -> str | list[bytes]:
         return [np.asarray(interpreter.get_tensor(end["index"])).tobytes() for end in ends]
     except hostile.TooLong:
         raise
+    except MemoryError:  # whose text says how much there is left
+        return "MemoryError"
     except hostile.ALLOWED as error:
         return f"{type(error).__name__}: {error}"
 

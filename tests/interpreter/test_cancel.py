@@ -144,10 +144,22 @@ def _finishes(interpreter):
     return True
 
 
-@pytest.mark.parametrize("timeout", [-1, float("nan")])
-def test_a_senseless_timeout_is_refused(endless, timeout):
-    with pytest.raises(ValueError, match="timeout must be a number of seconds, not negative, got"):
-        endless.invoke(timeout=timeout)
+@pytest.mark.parametrize(
+    ("timeout", "error", "words"),
+    [
+        (-1, ValueError, "not negative, got -1"),
+        (float("nan"), ValueError, "not negative, got nan"),
+        ("1", TypeError, "got '1'"),
+        (True, TypeError, "got True"),
+        ([1.0], TypeError, r"got \[1.0\]"),
+    ],
+)
+def test_a_senseless_timeout_is_refused(endless, timeout, error, words):
+    """And the interpreter stays usable."""
+    for call in (endless.invoke, endless.async_invoke):
+        with pytest.raises(error, match=f"^timeout must be a number of seconds, {words}$"):
+            call(timeout=timeout)
+    assert answers(endless, ONCE, f32([1, 2]))[1].tolist() == [1, 2]
 
 
 def test_a_signature_is_not_cancelled_by_what_came_before(builder, saved, endless):
@@ -171,4 +183,6 @@ def test_a_call_of_a_signature_takes_a_timeout(name, builder, saved):
     if name == "again":
         with pytest.raises(TimeoutError, match=r"invoke did not come to its end within 0\.1 s"):
             runner(again=FOREVER, x=f32([1, 2]), timeout=0.1)
+        with pytest.raises(TypeError, match=r"^timeout must be a number of seconds, got '1'$"):
+            runner(again=ONCE, x=f32([1, 2]), timeout="1")
     assert runner(**{name: ONCE, "x": f32([3, 2])})["x"].tolist() == [3, 2]

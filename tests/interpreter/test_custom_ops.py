@@ -182,56 +182,6 @@ def test_max_unpooling_as_litert_defines_it(builder, saved, padding, same):
         run(Interpreter(model_content=content), x, places + np.int32([0, 2]).reshape(1, 1, 2, 1))
 
 
-def test_mediapipe_pools_and_unpools(builder, saved):
-    """The largest of each window of two by two, and put back, with MediaPipe's float places."""
-    x = normal(2, 6, 8, 3)
-    params = pool_params(1, (2, 2), (2, 2))
-    outs = [((2, 3, 4, 3), "f4")] * 2
-    content = one_op(builder, saved, "MaxPoolingWithArgmax2D", [x], outs, params)
-    values, places = run(Interpreter(model_content=content), x)
-    windows = x.reshape(2, 3, 2, 4, 2, 3).transpose(0, 1, 3, 5, 2, 4).reshape(2, 3, 4, 3, 4)
-    assert np.array_equal(values, windows.max(-1))
-    assert np.array_equal(places, (windows.argmax(-1) + np.float32(0.1)).astype(np.float32))
-    content = one_op(
-        builder, saved, "MaxUnpooling2D", [values, places], [((2, 6, 8, 3), "f4")], params
-    )
-    (back,) = run(Interpreter(model_content=content), values, places)
-    assert np.array_equal(back, np.where(back != 0, x, 0))
-    assert np.count_nonzero(back) == values.size
-
-
-def transposed(x, weights, bias, stride, same):
-    """Convolution2DTransposeBias by its definition, a tap at a time."""
-    (_, h, w, _), (n, kh, kw, _) = x.shape, weights.shape
-    cut = [
-        max(0, k - (size - 1) % s - 1) if same else 0
-        for k, size, s in zip((kh, kw), (h, w), stride, strict=True)
-    ]
-    full = np.zeros((len(x), stride[0] * (h - 1) + kh, stride[1] * (w - 1) + kw, n))
-    for i in range(h):
-        for j in range(w):
-            at = slice(None), slice(i * stride[0], i * stride[0] + kh)
-            spread = np.einsum("bc,nhwc->bhwn", x[:, i, j].astype(float), weights)
-            full[(*at, slice(j * stride[1], j * stride[1] + kw))] += spread
-    top, left = cut[0] // 2, cut[1] // 2
-    sizes = full.shape[1] - cut[0], full.shape[2] - cut[1]
-    return full[:, top : top + sizes[0], left : left + sizes[1]] + bias
-
-
-@pytest.mark.parametrize("same", [True, False])
-@pytest.mark.parametrize(("size", "stride"), [((2, 2), (2, 2)), ((3, 4), (2, 3)), ((4, 4), (1, 2))])
-def test_convolution_2d_transpose_bias(builder, saved, same, size, stride):
-    x, weights, bias = normal(2, 5, 4, 6), normal(7, *size, 6), normal(7)
-    want = transposed(x, weights, bias, stride, same)
-    params = struct.pack("<5i", 1 if same else 2, stride[1], stride[0], 0, 0)
-    inputs = [x, weights, bias]
-    content = one_op(
-        builder, saved, "Convolution2DTransposeBias", inputs, [(want.shape, "f4")], params
-    )
-    (y,) = run(Interpreter(model_content=content), *inputs)
-    np.testing.assert_allclose(y, want, rtol=1e-5, atol=1e-5)
-
-
 def bilinear(image, y, x):
     """One point of an image, by the definition."""
     if not (0 <= x <= image.shape[1] - 1 and 0 <= y <= image.shape[0] - 1):
@@ -248,61 +198,29 @@ def bilinear(image, y, x):
     return total
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_transform_tensor_bilinear(builder, saved, version):
+def test_transform_tensor_bilinear_1(builder, saved):
     x, matrix = normal(1, 6, 7, 2), np.eye(4, dtype=np.float32)
     matrix[:2, :2], matrix[:2, 3] = [[0.8, -0.3], [0.2, 1.1]], [0.41, -0.63]
     inputs, out = [x, matrix.reshape(1, 4, 4)], [((1, 5, 9, 2), "f4")]
-    content = one_op(builder, saved, "TransformTensorBilinear", inputs, out, {}, version)
+    content = one_op(builder, saved, "TransformTensorBilinear", inputs, out, {})
     (y,) = run(Interpreter(model_content=content), *inputs)
-    half = 0.5 if version == 2 else 0
     for i in range(5):
         for j in range(9):
-            at = matrix @ [j + half, i + half, 0, 1]
-            want = bilinear(x[0].astype(float), at[1] - half, at[0] - half)
+            at = matrix @ [j, i, 0, 1]
+            want = bilinear(x[0].astype(float), at[1], at[0])
             np.testing.assert_allclose(y[0, i, j], want, atol=1e-5)
 
 
-@pytest.mark.parametrize(("version", "shape"), [(1, (1, 1, 1, 12)), (2, (1, 4, 3)), (2, (1, 5, 2))])
-def test_transform_landmarks(builder, saved, version, shape):
-    points, matrix = normal(*shape), normal(1, 4, 4)
-    scale = 2.5 if version == 1 else 1
-    options = {"dimensions": 3, "scale": scale} if version == 1 else {}
-    inputs = [points, matrix]
-    content = one_op(
-        builder, saved, "TransformLandmarks", inputs, [(shape, "f4")], options, version
-    )
+def test_transform_landmarks_1(builder, saved):
+    points, matrix, scale = normal(1, 1, 1, 12), normal(1, 4, 4), 2.5
+    options = {"dimensions": 3, "scale": scale}
+    inputs, outs = [points, matrix], [(points.shape, "f4")]
+    content = one_op(builder, saved, "TransformLandmarks", inputs, outs, options)
     (y,) = run(Interpreter(model_content=content), *inputs)
-    n = 3 if version == 1 else shape[-1]
-    for got, point in zip(y.reshape(-1, n), points.reshape(-1, n), strict=True):
+    for got, point in zip(y.reshape(-1, 3), points.reshape(-1, 3), strict=True):
         at = matrix[0, :2] @ [point[0], point[1], 0, 0] + matrix[0, :2, 3] * scale
         np.testing.assert_allclose(got[:2], at, rtol=1e-5, atol=1e-5)
         assert np.array_equal(got[2:], point[2:])
-
-
-def test_landmarks_to_transform_matrix_shows_the_points(builder, saved):
-    """The matrix takes the crop's edges to the outermost points, with two of them on a level."""
-    x = normal(1, 6, 3)
-    options = {
-        "left_rotation_idx": 0,
-        "right_rotation_idx": 3,
-        "subset_idxs": [0, 1, 2, 3, 4, 5],
-        "output_width": 20,
-        "output_height": 10,
-        "scale_x": 1.0,
-        "scale_y": 1.0,
-        "target_rotation_radians": 0.0,
-    }
-    content = one_op(
-        builder, saved, "Landmarks2TransformMatrix", [x], [((1, 4, 4), "f4")], options, 2
-    )
-    (matrix,) = run(Interpreter(model_content=content), x)
-    points = np.concatenate([x[0, :, :2], np.zeros((6, 1)), np.ones((6, 1))], 1)
-    crop = (np.linalg.inv(matrix[0]) @ points.T)[:2].T
-    np.testing.assert_allclose(crop.min(0), [0, 0], atol=1e-4)
-    np.testing.assert_allclose(crop.max(0), [20, 10], atol=1e-4)
-    assert crop[0, 1] == pytest.approx(crop[3, 1], abs=1e-4)
-    assert crop[0, 0] < crop[3, 0]
 
 
 def test_resampler_and_image_warp_leave_images_where_nothing_moves(builder, saved):
@@ -395,6 +313,29 @@ def test_as_tensorflow(name, builder, saved):
             assert np.array_equal(mine, theirs)
         else:
             np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-5)
+
+
+MEDIAPIPE = np.load(Path(__file__).parent / "mediapipe_goldens.npz")
+ROWS = sorted({int(key.partition(":")[0]) for key in MEDIAPIPE.files})
+
+
+def recorded(row, side):
+    return [MEDIAPIPE[f"{row}:{side}:{i}"] for i in range(4) if f"{row}:{side}:{i}" in MEDIAPIPE]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{MEDIAPIPE[f'{row}:kind'][0]}-{row}")
+def test_as_mediapipe(row, builder, saved):
+    """On its own models' values, and with other options."""
+    (kind, version), options = MEDIAPIPE[f"{row}:kind"], MEDIAPIPE[f"{row}:options"].tobytes()
+    inputs, expected = recorded(row, "in"), recorded(row, "out")
+    outs = [(y.shape, y.dtype) for y in expected]
+    content = one_op(builder, saved, str(kind), inputs, outs, options, int(version))
+    answers = run(Interpreter(model_content=content), *inputs)
+    for mine, theirs in zip(answers, expected, strict=True):
+        if kind.startswith("Max"):
+            assert np.array_equal(mine, theirs)
+        else:
+            np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-6 * np.abs(theirs).max())
 
 
 def test_roll_by_known_steps_is_instructions(builder, saved):

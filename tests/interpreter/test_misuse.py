@@ -184,3 +184,9 @@ def test_pickle_and_deepcopy_work():
     copy = pickle.loads(pickle.dumps(ready()))
     assert copy.get_input_details()[0]["name"] == ready().get_input_details()[0]["name"]
     check_usable(copy)
+
+
+def test_the_bytes_of_a_model_are_no_path():
+    with pytest.raises(ValueError, match=r"^Could not open a path with a NUL") as failed:
+        lite.Interpreter(MODEL.read_bytes())
+    assert failed.value.__notes__ == ["The bytes of a model are model_content"]

@@ -54,6 +54,8 @@ def test_misuse(transposer):
     interpreter.allocate_tensors()
     with pytest.raises(ValueError, match="repeats must be at least 1, got 0"):
         profile(interpreter, 0)
+    with pytest.raises(TypeError, match="repeats must be an integer, got '2'"):
+        interpreter.profile("2")
     view = interpreter.tensor(0)()
     with pytest.raises(RuntimeError, match="There is at least 1 reference"):
         profile(interpreter)

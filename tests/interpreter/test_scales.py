@@ -177,3 +177,22 @@ def test_far_scales(kind, litert):
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_far_scales(kind, litert):
     assert as_litert_far(kind, range(1000, 1500), litert) > 100
+
+
+@pytest.mark.parametrize("adj_y", [False, True])
+@pytest.mark.parametrize("dtype", ["int8", "int16"])
+def test_columns_with_scales_are_those_of_fully_connected(dtype, adj_y, litert):
+    """LiteRT's BATCH_MATMUL takes such scales for 0; AI Edge Quantizer writes them."""
+    x, weights = numbers(dtype, (9, 34), 0), numbers("int8", (6, 34), 1)
+    params = {0: (0.02, 0 if dtype == "int16" else 5), "out0": (0.3, 0 if dtype == "int16" else -7)}
+    columns = np.float32([0.01, 0.02, 0.003, 0.4, 0.05, 0.06])
+
+    def case(kind, y, axis, **options):
+        quantization = params | {1: (columns, 0, axis)}
+        return Case(kind, kind, options, [x, y], constants=(1,), quantization=quantization)
+
+    ((expected,),) = litert.run(content(case("FULLY_CONNECTED", weights, 0)), [[x]])
+    y = weights if adj_y else np.ascontiguousarray(weights.T)
+    file = content(case("BATCH_MATMUL", y, 0 if adj_y else 1, adj_y=adj_y))
+    np.testing.assert_array_equal(answers(Interpreter(model_content=file), x)[0], expected)
+    assert np.unique(expected).size > 20

@@ -2,6 +2,7 @@
 
 import itertools
 
+import ml_dtypes
 import numpy as np
 import pytest
 from building import Builder, save
@@ -270,6 +271,16 @@ def test_convolution(name, groups):
     x, filters = floats(2, 6, 7, 4), floats(2, 3, 4 // groups, 6)
     check("CONVOLUTION", [x, filters], [convolved(x, filters, options, groups)],
           feature_group_count=groups, batch_group_count=1, **NHWC, **options)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_a_convolution_of_integers_with_a_small_float(dtype):
+    """Summed in float32 and rounded once."""
+    x, filters = np.arange(336) % 7 - 3, np.arange(144) % 5 - 2
+    x, filters = i32(x.reshape(2, 6, 7, 4)), i32(filters.reshape(2, 3, 4, 6))
+    rounded = convolved(x, filters, {}).astype(np.float32).astype(getattr(ml_dtypes, dtype, dtype))
+    check("CONVOLUTION", [x, filters], [rounded],
+          feature_group_count=1, batch_group_count=1, **NHWC)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["plain", "strides", "dilated", "transposed"])

@@ -48,7 +48,7 @@ def between(i, scale, half, size):
     value = float32(i) * scale
     if half:
         value = (float32(i) + float32(0.5)) * scale - float32(0.5)
-    low = max(int64(np.floor(value)), 0)
+    low = min(max(int64(np.floor(value)), 0), size - 1)
     return value, low, min(int64(np.ceil(value)), size - 1)
 
 
@@ -87,11 +87,11 @@ def quotient(a, b):
 
 @inline
 def between_integers(i, scale, half, size):
-    """Like `between`, in steps of 1 / 1024."""
+    """Like `between`, in steps of 1 / 1024; a rounded scale may lead behind the last position."""
     value = i * scale
     if half:
         value += quotient(scale, 2) - (_UNIT >> 1)
-    low = max(quotient(value, _UNIT), 0)
+    low = min(max(quotient(value, _UNIT), 0), size - 1)
     return value, low, min(quotient(value + _UNIT - 1, _UNIT), size - 1)
 
 

@@ -271,7 +271,9 @@ def convolution(node: Node) -> Callable[[Program], None] | HostCall | DynamicRes
         return partial(_convolve, x, filters, node.result(conv.shape, dtype), conv)
     if dtype.name in (*_PLAIN, "float32") and all(_becomes(t.dtype, dtype) for t in (x, filters)):
         return partial(_convolve_patches, (x, filters), node.result(conv.shape, dtype), conv)
-    return array_by_numpy(node, partial(_convolve_arrays, conv, dtype), conv.shape, dtype)
+    is_small = dtype.itemsize < 4 and dtype.kind not in "biu"
+    wide = np.dtype(np.float32) if is_small else dtype
+    return array_by_numpy(node, partial(_convolve_arrays, conv, wide), conv.shape, dtype)
 
 
 def _convolve_arrays(

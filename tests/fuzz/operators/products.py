@@ -207,8 +207,7 @@ def batch_matmul(d: Draw, op, kind):
     right = (m, k) if adj_y else (k, m)
     other = outer if d.chance(0.7) else [1 if d.flag() else e for e in outer]
     if kind == "hybrid":
-        scheme = Quantization(d.scheme("qint8").scales, np.zeros(1, np.int64))
-        y = d.tensor("qint8", right, scheme, d.values("int8", right, -127, 127))
+        y = weights_of(d, kind, right, m, 0 if adj_y else 1)
     else:
         y = d.x(TYPES.get(kind, (kind, kind))[1], shape=(*other, *right))
     target = result(d, is_typed, (*outer, n, m), x, y, k)
