@@ -9,7 +9,7 @@ They are written before anything is measured: every value within has a range of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -90,14 +90,80 @@ def local_response_normalization(b: Builder, op: Op) -> Tensor | None:
     return b.MUL(x, b.EXP(b.MUL(b.LOG(total), like(x, -options.beta, b))))
 
 
+def depth_to_space(b: Builder, op: Op) -> Tensor | None:
+    """[n, h, w, block, block, c] -> [n, h, block, w, block, c]."""
+    _, h, w, depth = _dims(op.inputs[0])
+    block = op.options.block_size
+    if None in (h, w, depth):
+        return None
+    rows = b.RESHAPE(op.inputs[0], np.int32([-1, h, w, block, block, depth // block**2]))
+    moved = b.TRANSPOSE(rows, np.int32([0, 1, 3, 2, 4, 5]))
+    return b.RESHAPE(moved, np.int32([-1, h * block, w * block, depth // block**2]))
+
+
+def space_to_depth(b: Builder, op: Op) -> Tensor | None:
+    """[n, h, block, w, block, c] -> [n, h, w, block, block, c]."""
+    _, h, w, depth = _dims(op.inputs[0])
+    block = op.options.block_size
+    if None in (h, w, depth):
+        return None
+    rows = b.RESHAPE(op.inputs[0], np.int32([-1, h // block, block, w // block, block, depth]))
+    moved = b.TRANSPOSE(rows, np.int32([0, 1, 3, 2, 4, 5]))
+    return b.RESHAPE(moved, np.int32([-1, h // block, w // block, depth * block**2]))
+
+
+def clipped(low: float, high: float) -> Callable[[Builder, Op], Tensor | None]:
+    """min(max(x, low), high)."""
+
+    def write(b: Builder, op: Op) -> Tensor | None:
+        x = op.inputs[0]
+        return b.MINIMUM(b.MAXIMUM(x, like(x, low, b)), like(x, high, b))
+
+    return write
+
+
+def l2_normalization(b: Builder, op: Op) -> Tensor | None:
+    """x * rsqrt(max(mean(x * x), least)) / sqrt(n): the kernel's least sum of squares is 1e-6."""
+    x = op.inputs[0]
+    n = x.dims[-1] if x.rank else None
+    if not n:
+        return None
+    squares = b.MEAN(b.MUL(x, x), np.int32([-1]), keep_dims=True)
+    root = b.RSQRT(b.MAXIMUM(squares, like(x, 1e-6 / n, b)))
+    return b.MUL(x, b.MUL(root, like(x, n**-0.5, b)))
+
+
+def log_softmax(b: Builder, op: Op) -> Tensor | None:
+    """x - max(x) - log(mean(exp(x - max(x)))) - log(n)."""
+    x = op.inputs[0]
+    n = x.dims[-1] if x.rank else None
+    if not n:
+        return None
+    last = np.int32([-1])
+    shifted = b.SUB(x, b.REDUCE_MAX(x, last, keep_dims=True))
+    mean = b.MEAN(b.EXP(shifted), last, keep_dims=True)
+    return b.SUB(shifted, b.ADD(b.LOG(mean), like(x, np.log(n), b)))
+
+
+def _dims(x: Tensor) -> Sequence[int | None]:
+    """The dimensions of an image; unknown ones, and those of other tensors, are None."""
+    return x.dims if x.rank == 4 else (None,) * 4
+
+
 FORMULAS: dict[str, Formula] = {
     "ADD_N": Formula(sum_of_all, ("ADD",)),
+    "DEPTH_TO_SPACE": Formula(depth_to_space, ("RESHAPE", "TRANSPOSE"), exact=True),
     "ELU": Formula(elu, ("ADD", "EXP", "MINIMUM", "RELU", "SUB")),
     "HARD_SWISH": Formula(hard_swish, ("ADD", "MUL", "RELU6")),
+    "L2_NORMALIZATION": Formula(l2_normalization, ("MAXIMUM", "MEAN", "MUL", "RSQRT")),
     "LOCAL_RESPONSE_NORMALIZATION": Formula(
         local_response_normalization, ("CONV_2D", "EXP", "LOG", "MUL")
     ),
+    "LOG_SOFTMAX": Formula(log_softmax, ("ADD", "EXP", "LOG", "MEAN", "REDUCE_MAX", "SUB")),
     "PRELU": Formula(prelu, ("ADD", "MINIMUM", "MUL", "RELU")),
+    "RELU_0_TO_1": Formula(clipped(0, 1), ("MAXIMUM", "MINIMUM"), exact=True),
+    "RELU_N1_TO_1": Formula(clipped(-1, 1), ("MAXIMUM", "MINIMUM"), exact=True),
+    "SPACE_TO_DEPTH": Formula(space_to_depth, ("RESHAPE", "TRANSPOSE"), exact=True),
     "SQUARED_DIFFERENCE": Formula(squared_difference, ("MUL", "SUB"), exact=True),
 }
 
