@@ -159,7 +159,7 @@ def weights_code(kind: str, scheme: Scheme, code: str = "") -> str:
 
 RULES = rules_of("i8")
 
-FINER_IN_FLOAT = ("ELU",)
+FINER_IN_FLOAT = ("ELU", "SQRT")
 """Operators that TensorFlow leaves in float; at an end of the graph that costs nothing."""
 NO_KERNEL = "TFLite has no"
 """How reasons begin that nothing can be done about."""

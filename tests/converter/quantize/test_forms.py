@@ -9,9 +9,11 @@ from cases import all_cases
 from cases import content as case_content
 from running import answers, kinds
 
+import flatlite.compat.v1 as tf
 from flatlite.lite import Interpreter, Optimize, TFLiteConverter
 
 GENERATOR = np.random.default_rng(11)
+OTHER_GENERATOR = np.random.default_rng(12)
 
 
 def model(add, shape=(4, 16)):
@@ -106,7 +108,8 @@ FORMULAS = {
 )
 def test_integer_formulas(name, scheme, litert):
     (add, limits), is_root = FORMULAS[name], "may be 0" in name
-    feeds = [GENERATOR.normal(0, 2, (1, 4, 4, 16)).astype(np.float32) for _ in range(4)]
+    generator = np.random.default_rng([*name.encode()])
+    feeds = [generator.normal(0, 2, (1, 4, 4, 16)).astype(np.float32) for _ in range(4)]
     if is_root:
         feeds = [np.maximum(x, 0) for x in feeds]
     plain = model(add, (1, 4, 4, 16))
@@ -158,6 +161,47 @@ def test_operators_that_move_or_compare(name, scheme, litert):
     assert (converter.float_operators == {}) == (scheme in KEPT_IN_INTEGERS[name])
 
 
+def test_a_mixture_of_two_values_keeps_its_products(litert):
+    """A share of their difference, as float files have it, loses half as much again in GRUs."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [4, 32], name="x")
+        share, first, second = tf.sigmoid(x), tf.abs(x), tf.minimum(x, 0.0)
+        y = share * first + (1.0 - share) * second
+        converter = TFLiteConverter.from_session(session, [x], [y])
+        assert kinds(converter.convert()).count("MUL") == 1
+    feeds = [OTHER_GENERATOR.normal(0, 2, (4, 32)).astype(np.float32) for _ in range(4)]
+    converter.representative_dataset = lambda: ([x] for x in feeds)
+    converter.quantization_recipe = {"scheme": "int8"}
+    content = converter.convert()
+    assert kinds(content).count("MUL") == 2
+    (result,) = answers(Interpreter(model_content=content), feeds[0])
+    np.testing.assert_array_equal(result, litert.run(content, [feeds[:1]], "BUILTIN_REF")[0][0])
+    share = 1 / (1 + np.exp(-feeds[0].astype(np.float64)))
+    expected = share * np.abs(feeds[0]) + (1 - share) * np.minimum(feeds[0], 0)
+    assert np.sqrt(np.mean((result - expected) ** 2)) < 0.03
+
+
+def test_a_root_at_the_end_stays_float():
+    """As in TensorFlow's file; between two operators it is one of integers."""
+
+    def add(*ends):
+        def chain(b, x):
+            for kind in ("ABS", "SQRT", *ends):
+                x = b.op(kind, [x], [b.tensor(kind, (4, 16))])
+            return x
+
+        return model(chain)
+
+    feeds = [OTHER_GENERATOR.normal(0, 2, (4, 16)).astype(np.float32) for _ in range(4)]
+    converters = [TFLiteConverter.from_tflite_model(add(*ends)) for ends in ((), ("TANH",))]
+    for converter in converters:
+        converter.optimizations = [Optimize.DEFAULT]
+        converter.representative_dataset = lambda: ([x] for x in feeds)
+    at_end, within = (kinds(converter.convert()) for converter in converters)
+    assert at_end == ["QUANTIZE", "ABS", "DEQUANTIZE", "SQRT"]
+    assert within == ["QUANTIZE", "ABS", "SQRT", "TANH", "DEQUANTIZE"]
+
+
 TABLES = {"dynamic": (0.02, 0.45), "dynamic_int4": (0.3, 0.35), "int8": (0.02, 0.4)}
 """Schemes, the error of the rows that are looked up, and the file's share of the float one."""
 
@@ -166,7 +210,7 @@ TABLES = {"dynamic": (0.02, 0.45), "dynamic_int4": (0.3, 0.35), "int8": (0.02, 0
 def test_tables_of_embeddings(scheme, litert):
     """LiteRT makes the rows float32, or gives integers, where TensorFlow's table is int8, too."""
     limit, share = TABLES[scheme]
-    table = GENERATOR.uniform(-2, 2, (50, 32)).astype(np.float32)
+    table = OTHER_GENERATOR.uniform(-2, 2, (50, 32)).astype(np.float32)
     b = building.Builder()
     operands = [b.input("ids", (4,), "INT32"), b.constant("table", table)]
     plain = building.save(b.outputs(b.op("EMBEDDING_LOOKUP", operands, [b.tensor("y", (4, 32))])))
