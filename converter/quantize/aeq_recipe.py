@@ -140,7 +140,7 @@ def _scheme(config: Mapping[str, Any]) -> Scheme:
 
 def _of_bits(types: Mapping[int, Any], config: Mapping[str, Any], what: str) -> Any:
     """The type of so many bits."""
-    bits = config.get("num_bits")
+    bits = config.get("num_bits", 0)
     if bits not in types:
         raise ValueError(f"num_bits of {what} must be one of {[*types]}, got {bits!r}")
     return types[bits]

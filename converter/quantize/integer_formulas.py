@@ -92,24 +92,30 @@ def local_response_normalization(b: Builder, op: Op) -> Tensor | None:
 
 def depth_to_space(b: Builder, op: Op) -> Tensor | None:
     """[n, h, w, block, block, c] -> [n, h, block, w, block, c]."""
-    _, h, w, depth = _dims(op.inputs[0])
-    block = op.options.block_size
-    if None in (h, w, depth):
+    sizes = _sizes(op.inputs[0])
+    if sizes is None:
         return None
-    rows = b.RESHAPE(op.inputs[0], np.int32([-1, h, w, block, block, depth // block**2]))
-    moved = b.TRANSPOSE(rows, np.int32([0, 1, 3, 2, 4, 5]))
-    return b.RESHAPE(moved, np.int32([-1, h * block, w * block, depth // block**2]))
+    (h, w, depth), block = sizes, op.options.block_size
+    n_channels = depth // block**2
+    split = [-1, h, w, block, block, n_channels]
+    return _regrouped(b, op.inputs[0], split, [-1, h * block, w * block, n_channels])
 
 
 def space_to_depth(b: Builder, op: Op) -> Tensor | None:
     """[n, h, block, w, block, c] -> [n, h, w, block, block, c]."""
-    _, h, w, depth = _dims(op.inputs[0])
-    block = op.options.block_size
-    if None in (h, w, depth):
+    sizes = _sizes(op.inputs[0])
+    if sizes is None:
         return None
-    rows = b.RESHAPE(op.inputs[0], np.int32([-1, h // block, block, w // block, block, depth]))
-    moved = b.TRANSPOSE(rows, np.int32([0, 1, 3, 2, 4, 5]))
-    return b.RESHAPE(moved, np.int32([-1, h // block, w // block, depth * block**2]))
+    (h, w, depth), block = sizes, op.options.block_size
+    split = [-1, h // block, block, w // block, block, depth]
+    return _regrouped(b, op.inputs[0], split, [-1, h // block, w // block, depth * block**2])
+
+
+def _regrouped(b: Builder, x: Tensor, split: Sequence[int], merged: Sequence[int]) -> Tensor:
+    """`x` in the shape `split`, of which the third and fourth dimension change places."""
+    rows = b.RESHAPE(x, np.array(split, np.int32))
+    moved = b.TRANSPOSE(rows, np.array([0, 1, 3, 2, 4, 5], np.int32))
+    return b.RESHAPE(moved, np.array(merged, np.int32))
 
 
 def clipped(low: float, high: float) -> Callable[[Builder, Op], Tensor | None]:
@@ -128,7 +134,7 @@ def l2_normalization(b: Builder, op: Op) -> Tensor | None:
     n = x.dims[-1] if x.rank else None
     if not n:
         return None
-    squares = b.MEAN(b.MUL(x, x), np.int32([-1]), keep_dims=True)
+    squares = b.MEAN(b.MUL(x, x), np.array([-1], np.int32), keep_dims=True)
     root = b.RSQRT(b.MAXIMUM(squares, like(x, 1e-6 / n, b)))
     return b.MUL(x, b.MUL(root, like(x, n**-0.5, b)))
 
@@ -139,15 +145,18 @@ def log_softmax(b: Builder, op: Op) -> Tensor | None:
     n = x.dims[-1] if x.rank else None
     if not n:
         return None
-    last = np.int32([-1])
+    last = np.array([-1], np.int32)
     shifted = b.SUB(x, b.REDUCE_MAX(x, last, keep_dims=True))
     mean = b.MEAN(b.EXP(shifted), last, keep_dims=True)
     return b.SUB(shifted, b.ADD(b.LOG(mean), like(x, np.log(n), b)))
 
 
-def _dims(x: Tensor) -> Sequence[int | None]:
-    """The dimensions of an image; unknown ones, and those of other tensors, are None."""
-    return x.dims if x.rank == 4 else (None,) * 4
+def _sizes(x: Tensor) -> tuple[int, int, int] | None:
+    """Height, width and channels of images; None where one is not known."""
+    if x.rank != 4:
+        return None
+    h, w, depth = x.dims[1:]
+    return None if h is None or w is None or depth is None else (h, w, depth)
 
 
 FORMULAS: dict[str, Formula] = {
