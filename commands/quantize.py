@@ -109,18 +109,15 @@ def execute(arguments: argparse.Namespace) -> None:
     return print(f"report: {arguments.report}") if arguments.report is not None else None
 
 
-def recipe_of(arguments: argparse.Namespace) -> dict[str, Any]:
+def recipe_of(arguments: argparse.Namespace) -> dict[str, Any] | list[Any]:
     """The recipe that the arguments ask for: that of the file, and what they add."""
-    from ..schema.files import read_bytes
-
     recipe: dict[str, Any] = {"scheme": arguments.scheme or "int8"}
     if arguments.recipe is not None:
-        try:
-            recipe = json.loads(read_bytes(arguments.recipe))
-        except ValueError as error:
-            raise ValueError(f"'{arguments.recipe}' must be JSON, got {error}") from None
-        if not isinstance(recipe, dict):
-            raise ValueError(f"'{arguments.recipe}' must hold an object, got {recipe!r}")
+        recipe_or_rows = recipe_of_file(arguments.recipe)
+        if isinstance(recipe_or_rows, list):
+            check_rows_are_all(arguments)
+            return recipe_or_rows
+        recipe = recipe_or_rows
     for end in ("input_type", "output_type"):
         if getattr(arguments, end) is not None:
             recipe[end] = getattr(arguments, end)
@@ -132,7 +129,31 @@ def recipe_of(arguments: argparse.Namespace) -> dict[str, Any]:
     return recipe | ({"strict": True} if arguments.strict else {})
 
 
-def converter_of(arguments: argparse.Namespace, recipe: dict[str, Any]) -> Any:
+def recipe_of_file(path: str) -> dict[str, Any] | list[Any]:
+    """The recipe in a JSON file; a list has the rows of ai-edge-quantizer."""
+    from ..schema.files import read_bytes
+
+    try:
+        recipe = json.loads(read_bytes(path))
+    except ValueError as error:
+        raise ValueError(f"'{path}' must be JSON, got {error}") from None
+    if not isinstance(recipe, dict | list):
+        raise ValueError(f"'{path}' must hold an object, got {recipe!r}")
+    return recipe
+
+
+def check_rows_are_all(arguments: argparse.Namespace) -> None:
+    """Raises ValueError for options that add to a recipe which is that of another tool."""
+    options = ("input_type", "output_type", "calibrator", "ranges", "algorithm", "strict")
+    stated = [f"--{name.replace('_', '-')}" for name in options if getattr(arguments, name)]
+    if stated:
+        raise ValueError(
+            f"{', '.join(stated)} cannot be beside a recipe of ai-edge-quantizer; write one of "
+            'flatlite, {"scheme": ...}'
+        )
+
+
+def converter_of(arguments: argparse.Namespace, recipe: dict[str, Any] | list[Any]) -> Any:
     """The converter with its recipe and samples."""
     from ..converter.quantize.dataset import file_dataset
     from ..converter.quantize.recipe_file import from_recipe

@@ -33,6 +33,7 @@ The family is the module of interpreter/ops that has it, `-` for none. Traits:
                        axes that slide over the image
     hybrid=            the operands that may be int8 while the others are float32
     int8=own, same     has int8 kernels with scales of their own; with one for operands and results
+    int16=same         its int16 kernels want one scale, whatever those of int8 do
     i8=s,z             the scale and zero point that a result of this type always has
 
 A row is written by hand, once; the types that LiteRT's kernels take are in operator_types.py.
@@ -79,7 +80,7 @@ DILATE window x factors padding -> y:x ; rank=x sizes=factors
 DIV binary x y -> z:x ; broadcast activation int8=own
 DYNAMIC_UPDATE_SLICE gather x update start -> y:x ; moves rank=x sizes=start total
 ELU activation x -> y:x ; elementwise int8=own total
-EMBEDDING_LOOKUP gather indices table -> y:table? ; rank=table
+EMBEDDING_LOOKUP gather indices table -> y:table? ; rank=table int8=same
 EMBEDDING_LOOKUP_SPARSE embedding indices rows shape weights table -> y:table
 EQUAL compare x y -> z:bool ; broadcast commutative int8=own total
 EXP unary x -> y:x ; elementwise int8=own total
@@ -93,8 +94,8 @@ FULLY_CONNECTED matmul x weights [bias] -> y:x? ; activation linear weights=weig
 GATHER gather x indices -> y:x ; moves int8=same
 GATHER_ND gather x indices -> y:x ; moves int8=same
 GELU activation x -> y:x ; elementwise int8=own total
-GREATER compare x y -> z:bool ; broadcast int8=own total
-GREATER_EQUAL compare x y -> z:bool ; broadcast int8=own total
+GREATER compare x y -> z:bool ; broadcast int8=own total int16=same
+GREATER_EQUAL compare x y -> z:bool ; broadcast int8=own total int16=same
 HARD_SWISH activation x -> y:x ; elementwise int8=own total
 HASHTABLE hashtable -> table:res ; stateful
 HASHTABLE_FIND hashtable table keys default -> y:default ; rank=keys stateful
@@ -106,8 +107,8 @@ IMAG complex x -> y ; elementwise
 L2_NORMALIZATION norm x -> y:x ; rank=x last_axis i8=1/128,0 u8=1/128,128
 L2_POOL_2D pool x -> y:x ; rank=4 activation
 LEAKY_RELU activation x -> y:x ; elementwise int8=own total
-LESS compare x y -> z:bool ; broadcast int8=own total
-LESS_EQUAL compare x y -> z:bool ; broadcast int8=own total
+LESS compare x y -> z:bool ; broadcast int8=own total int16=same
+LESS_EQUAL compare x y -> z:bool ; broadcast int8=own total int16=same
 LOCAL_RESPONSE_NORMALIZATION norm x -> y:x ; rank=4
 LOG unary x -> y:x ; elementwise int8=own
 LOGICAL_AND binary x y -> z:bool ; broadcast commutative total
@@ -117,8 +118,8 @@ LOGISTIC activation x -> y:x ; elementwise bounded i8=1/256,-128 u8=1/256,0 i16=
 LOG_SOFTMAX softmax x -> y:x ; rank=x last_axis i8=1/16,127 u8=1/16,255
 LSH_PROJECTION embedding hash x [weight] -> y:i32 ; rank=1
 LSTM recurrent.lstm *x -> y [state] [concatenated] [gates]
-MATRIX_DIAG transpose x -> y:x ; moves rank=x+1
-MATRIX_SET_DIAG transpose x diagonal -> y:x ; moves rank=x
+MATRIX_DIAG transpose x -> y:x ; moves rank=x+1 int16=same
+MATRIX_SET_DIAG transpose x diagonal -> y:x ; moves rank=x int8=same
 MAXIMUM binary x y -> z:x ; broadcast commutative selects int8=same total
 MAX_POOL_2D pool x -> y:x ; rank=4 activation selects int8=same
 MEAN reduce x axes -> y:x ; reduction axes=axes int8=own total
@@ -130,7 +131,7 @@ NEG unary x -> y:x ; elementwise total
 NON_MAX_SUPPRESSION_V4 detection boxes scores n overlap threshold -> indices:i32 count:i32
 NON_MAX_SUPPRESSION_V5 detection boxes scores n overlap threshold sigma -> indices:i32 scores:scores count:i32
 NOT_EQUAL compare x y -> z:bool ; broadcast commutative total
-ONE_HOT fill indices depth on off -> y:on ; moves rank=indices+1 sizes=depth
+ONE_HOT fill indices depth on off -> y:on ; moves rank=indices+1 sizes=depth int8=same
 PACK concat *x -> y:x ; moves joins rank=x+1 int8=same total
 PAD pad x paddings -> y:x ; moves rank=x rows=paddings int8=same total
 PADV2 pad x paddings value -> y:x ; moves rank=x rows=paddings int8=same total
@@ -152,12 +153,12 @@ REDUCE_PROD reduce x axes -> y:x ; reduction axes=axes int8=own
 REDUCE_WINDOW window x init window strides dilations -> y:x ; rank=x rows=window,strides,dilations
 RELU activation x -> y:x ; elementwise int8=own total
 RELU6 activation x -> y:x ; elementwise bounded int8=own total
-RELU_0_TO_1 activation x -> y:x ; elementwise bounded
+RELU_0_TO_1 activation x -> y:x ; elementwise bounded int8=own
 RELU_N1_TO_1 activation x -> y:x ; elementwise bounded int8=own
 RESHAPE reshape x [shape] -> y:x ; moves view rank=#shape sizes=shape int8=same total
 RESIZE_BILINEAR resize x size -> y:x ; rank=4 sizes=size int8=same
 RESIZE_NEAREST_NEIGHBOR resize x size -> y:x ; rank=4 sizes=size selects int8=same
-REVERSE_SEQUENCE slice x lengths -> y:x ; moves rank=x sizes=lengths
+REVERSE_SEQUENCE slice x lengths -> y:x ; moves rank=x sizes=lengths int16=same
 REVERSE_V2 slice x axes -> y:x ; moves rank=x axes=axes int8=same
 RFFT2D complex x length -> y:c64 ; rank=x sizes=length
 RIGHT_SHIFT binary x y -> z:x ; broadcast
@@ -176,7 +177,7 @@ SLICE slice x begin size -> y:x ; moves rank=x rows=begin,size int8=same total
 SOFTMAX softmax x -> y:x? ; rank=x bounded last_axis i8=1/256,-128 u8=1/256,0 i16=1/32768,0 total
 SPACE_TO_BATCH_ND pad x blocks paddings -> y:x ; moves rank=x int8=same
 SPACE_TO_DEPTH transpose x -> y:x ; moves rank=4 int8=same
-SPARSE_TO_DENSE gather indices shape values default -> y:values ; rank=#shape sizes=shape
+SPARSE_TO_DENSE gather indices shape values default -> y:values ; rank=#shape sizes=shape int8=same
 SPLIT concat axis x -> num_splits*y:x ; moves rank=x axes=axis int8=same
 SPLIT_V concat x sizes axis -> num_splits*y:x ; moves rank=x axes=axis sizes=sizes int8=same
 SQRT unary x -> y:x ; elementwise int8=own total=unscaled

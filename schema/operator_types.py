@@ -40,7 +40,7 @@ DILATE f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16
 DIV f32,i32,qi8,qu8,qi16 =0 -> =0 || i8,u8,i16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1
 DYNAMIC_UPDATE_SLICE f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,c128,qi4,qi8,qu8,qi16 =0 i32,i64 -> =0 | qi16 i16 i32,i64 -> =1 | qi4 i4 i32,i64 -> =1 | qi8 i8 i32,i64 -> =1 | qu8 u8 i32,i64 -> =1 || i4 =0 i32,i64 -> i8 | qi4 =0 i32,i64 -> qi8 | qi4 i4 i32,i64 -> i8
 ELU f32,qi8 -> =0 || i8 -> =0
-EMBEDDING_LOOKUP i32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,qi4,qi8,qu8,qi16 -> =1 | i32 qi8 -> f32,i8
+EMBEDDING_LOOKUP i32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,c128,qi2,qi4,qi8,qu8,qi16 -> =1 | i32 qi2 -> f32,f16 | i32 qi4 -> f32,f16,i4 | i32 qi8 -> f32,f16,i8
 EMBEDDING_LOOKUP_SPARSE i32 i32 i32 f32 f32 -> f32 || i32 i32 i32 f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> f32
 EQUAL f32,f16,i16,i32,i64,bool,str,qi8,qu8,qi16 =0 -> bool
 EXP f32,qi8,qi16 -> =0 || i8,i16 -> =0

@@ -21,6 +21,7 @@ from flatlite.tools.quantization_report import cure_of, page, write_report
 
 DIGITS = Path(flatlite.__file__).parent / "models/digits"
 ONNX = Path(flatlite.__file__).parent / "tests/converter/onnx/quantized"
+AEQ = Path(flatlite.__file__).parent / "tests/converter/quantize/aeq"
 EMPTY = {"meta", "br", "rect", "line", "path", "circle", "polyline"}
 
 
@@ -205,6 +206,19 @@ def test_what_is_not_measured(options, message, tmp_path, capsys):
     source = str(ONNX / ("qdq_s8s8_channel.onnx" if "int16x8" in options else "float.onnx"))
     assert main(["quantize", source, "-o", str(tmp_path / "m.tflite"), *options]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_a_recipe_of_ai_edge_quantizer(tmp_path, capsys):
+    """It is taken as it is: `test_aeq_recipes` has the files."""
+    recorded = json.loads((AEQ / "recipes.json").read_text())["recipes"]["static_wi8_ai8"]["rows"]
+    recipe, target = tmp_path / "recipe.json", str(tmp_path / "m.tflite")
+    recipe.write_text(json.dumps(recorded))
+    command = ["quantize", str(AEQ / "float.tflite"), "-o", target, "--recipe", str(recipe)]
+    assert main([*command, "--data", str(AEQ / "samples.npz")]) == 0
+    (detail,) = Interpreter(model_path=target).get_input_details()
+    assert detail["dtype"] is np.int8
+    assert main([*command, "--data", str(AEQ / "samples.npz"), "--calibrator", "mse"]) == 1
+    assert "--calibrator cannot be beside a recipe of ai-edge" in capsys.readouterr().err
 
 
 def test_a_source_that_states_its_ranges_needs_no_samples(tmp_path):

@@ -53,8 +53,8 @@ class Lowering:
                 fix_shapes(source)
             check_size(source)
 
-    def graphs(self) -> list[Graph]:
-        """The sources lowered and optimized."""
+    def graphs(self, for_integers: bool = False) -> list[Graph]:
+        """The sources lowered and optimized, to be quantized where results are integers, too."""
         from ..ir.check_sizes import check_sizes
         from ..passes import optimize
         from ..passes.targets import rewrite_for_target
@@ -70,7 +70,7 @@ class Lowering:
         self._draw("before_passes", graphs)
         self.scaled_inputs = {name for graph in graphs for name in scaled_inputs(graph)}
         for graph in graphs:
-            optimize(graph, self._note_run)
+            optimize(graph, self._note_run, for_integers)
             if not graph.is_final:
                 rewrite_for_target(graph, target)
                 check_sizes(graph)

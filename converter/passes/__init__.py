@@ -151,6 +151,11 @@ PASSES: tuple[tuple[Pass, str], ...] = (
 )
 """The passes in order, each with the reason for its place."""
 
+NOT_FOR_INTEGERS = frozenset((factor_mixture,))
+"""Passes whose result loses more in integers: the difference of two values, of which a share is
+taken, has twice the range of either.
+"""
+
 LAST: tuple[tuple[Pass, str], ...] = (
     (write_states, "once for all sequences, before each becomes an operator"),
     (fuse_directions, "with the states that both have then"),
@@ -163,21 +168,23 @@ LAST: tuple[tuple[Pass, str], ...] = (
 )
 
 
-def optimize(graph: Graph, observer: Observer | None = None) -> Graph:
+def optimize(graph: Graph, observer: Observer | None = None, for_integers: bool = False) -> Graph:
     """Makes `graph`, and the graphs it calls, as short as TFLite's operators allow; in place.
 
     Args:
         graph: any graph; of one that is final only what nobody reads is dropped.
         observer: told of every run of a pass.
+        for_integers: whether it is quantized, results included.
 
     Raises ConverterError naming pass and op where one of them fails.
     """
     for callee in graph.callees():
-        optimize(callee, observer)
+        optimize(callee, observer, for_integers)
     if graph.is_final:
         run_once(graph, [remove_dead_code], observer)
         return graph
-    run_until_settled(graph, [pass_ for pass_, _ in PASSES], observer)
+    excluded = NOT_FOR_INTEGERS if for_integers else frozenset()
+    run_until_settled(graph, [pass_ for pass_, _ in PASSES if pass_ not in excluded], observer)
     run_once(graph, [pass_ for pass_, _ in LAST], observer)
     return graph
 

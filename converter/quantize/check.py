@@ -90,8 +90,8 @@ class Comparison:
 
 
 ADVICE = (
-    "does the representative dataset look like the model's real inputs (preprocessing, range)? "
-    "converter.verify = False writes the file all the same"
+    "does the representative dataset look like the model's real inputs (preprocessing, range), "
+    "and have the weights bits enough? converter.verify = False writes the file all the same"
 )
 
 STATED_ADVICE = (

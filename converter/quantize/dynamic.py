@@ -25,8 +25,6 @@ from .scheme import Scheme
 from .size_dependent import size_dependent_tensors
 from .weights import weights_of
 
-SMALLEST = 1024
-"""Elements below which weights stay float32: they would save little and cost accuracy."""
 ROWS = WeightRule(axis=0)
 """Weights with a scale for each row."""
 Schemes = Callable[[Op], "Scheme | None"]
@@ -121,7 +119,9 @@ def has_large_weights(op: Op, rule: WeightRule, scheme: Scheme) -> bool:
         return False
     n_elements = max(max(x.data.size, x.n_source) for x in weights)
     stated = weights[0].fake_quant
-    is_large = n_elements >= SMALLEST or (stated is not None and stated.bits <= scheme.few_bits)
+    is_large = n_elements >= scheme.smallest or (
+        stated is not None and stated.bits <= scheme.few_bits
+    )
     return is_large and is_float32(op.output) and all(np.isfinite(x.data).all() for x in weights)
 
 
@@ -135,7 +135,9 @@ def is_of_small_parts(op: Op, scheme: Scheme) -> bool:
     if rule is None or not rule.others or op.input(rule.weights) is None:
         return False
     weights = [x for i in (rule.weights, *rule.others) if (x := op.input(i)) is not None]
-    return has_large_weights(op, rule, scheme) and all(x.data.size < SMALLEST for x in weights)
+    return has_large_weights(op, rule, scheme) and all(
+        x.data.size < scheme.smallest for x in weights
+    )
 
 
 def dequantize_result(graph: Graph, op: Op, dtype: np.dtype, params: Quantization) -> None:

@@ -9,7 +9,7 @@ They are written before anything is measured: every value within has a range of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -90,14 +90,89 @@ def local_response_normalization(b: Builder, op: Op) -> Tensor | None:
     return b.MUL(x, b.EXP(b.MUL(b.LOG(total), like(x, -options.beta, b))))
 
 
+def depth_to_space(b: Builder, op: Op) -> Tensor | None:
+    """[n, h, w, block, block, c] -> [n, h, block, w, block, c]."""
+    sizes = _sizes(op.inputs[0])
+    if sizes is None:
+        return None
+    (h, w, depth), block = sizes, op.options.block_size
+    n_channels = depth // block**2
+    split = [-1, h, w, block, block, n_channels]
+    return _regrouped(b, op.inputs[0], split, [-1, h * block, w * block, n_channels])
+
+
+def space_to_depth(b: Builder, op: Op) -> Tensor | None:
+    """[n, h, block, w, block, c] -> [n, h, w, block, block, c]."""
+    sizes = _sizes(op.inputs[0])
+    if sizes is None:
+        return None
+    (h, w, depth), block = sizes, op.options.block_size
+    split = [-1, h // block, block, w // block, block, depth]
+    return _regrouped(b, op.inputs[0], split, [-1, h // block, w // block, depth * block**2])
+
+
+def _regrouped(b: Builder, x: Tensor, split: Sequence[int], merged: Sequence[int]) -> Tensor:
+    """`x` in the shape `split`, of which the third and fourth dimension change places."""
+    rows = b.RESHAPE(x, np.array(split, np.int32))
+    moved = b.TRANSPOSE(rows, np.array([0, 1, 3, 2, 4, 5], np.int32))
+    return b.RESHAPE(moved, np.array(merged, np.int32))
+
+
+def clipped(low: float, high: float) -> Callable[[Builder, Op], Tensor | None]:
+    """min(max(x, low), high)."""
+
+    def write(b: Builder, op: Op) -> Tensor | None:
+        x = op.inputs[0]
+        return b.MINIMUM(b.MAXIMUM(x, like(x, low, b)), like(x, high, b))
+
+    return write
+
+
+def l2_normalization(b: Builder, op: Op) -> Tensor | None:
+    """x * rsqrt(max(mean(x * x), least)) / sqrt(n): the kernel's least sum of squares is 1e-6."""
+    x = op.inputs[0]
+    n = x.dims[-1] if x.rank else None
+    if not n:
+        return None
+    squares = b.MEAN(b.MUL(x, x), np.array([-1], np.int32), keep_dims=True)
+    root = b.RSQRT(b.MAXIMUM(squares, like(x, 1e-6 / n, b)))
+    return b.MUL(x, b.MUL(root, like(x, n**-0.5, b)))
+
+
+def log_softmax(b: Builder, op: Op) -> Tensor | None:
+    """x - max(x) - log(mean(exp(x - max(x)))) - log(n)."""
+    x = op.inputs[0]
+    n = x.dims[-1] if x.rank else None
+    if not n:
+        return None
+    last = np.array([-1], np.int32)
+    shifted = b.SUB(x, b.REDUCE_MAX(x, last, keep_dims=True))
+    mean = b.MEAN(b.EXP(shifted), last, keep_dims=True)
+    return b.SUB(shifted, b.ADD(b.LOG(mean), like(x, np.log(n), b)))
+
+
+def _sizes(x: Tensor) -> tuple[int, int, int] | None:
+    """Height, width and channels of images; None where one is not known."""
+    if x.rank != 4:
+        return None
+    h, w, depth = x.dims[1:]
+    return None if h is None or w is None or depth is None else (h, w, depth)
+
+
 FORMULAS: dict[str, Formula] = {
     "ADD_N": Formula(sum_of_all, ("ADD",)),
+    "DEPTH_TO_SPACE": Formula(depth_to_space, ("RESHAPE", "TRANSPOSE"), exact=True),
     "ELU": Formula(elu, ("ADD", "EXP", "MINIMUM", "RELU", "SUB")),
     "HARD_SWISH": Formula(hard_swish, ("ADD", "MUL", "RELU6")),
+    "L2_NORMALIZATION": Formula(l2_normalization, ("MAXIMUM", "MEAN", "MUL", "RSQRT")),
     "LOCAL_RESPONSE_NORMALIZATION": Formula(
         local_response_normalization, ("CONV_2D", "EXP", "LOG", "MUL")
     ),
+    "LOG_SOFTMAX": Formula(log_softmax, ("ADD", "EXP", "LOG", "MEAN", "REDUCE_MAX", "SUB")),
     "PRELU": Formula(prelu, ("ADD", "MINIMUM", "MUL", "RELU")),
+    "RELU_0_TO_1": Formula(clipped(0, 1), ("MAXIMUM", "MINIMUM"), exact=True),
+    "RELU_N1_TO_1": Formula(clipped(-1, 1), ("MAXIMUM", "MINIMUM"), exact=True),
+    "SPACE_TO_DEPTH": Formula(space_to_depth, ("RESHAPE", "TRANSPOSE"), exact=True),
     "SQUARED_DIFFERENCE": Formula(squared_difference, ("MUL", "SUB"), exact=True),
 }
 

@@ -103,6 +103,8 @@ ROWS: dict[str, Callable[[str, Scales], float]] = {
     "HARD_SWISH": _of_hard_swish,
     "MUL": _of_product,
     "PRELU": _of_multiplied,
-    **dict.fromkeys(("ABS", "LEAKY_RELU", "RELU", "RELU6", "RELU_N1_TO_1"), _of_rescaled),
+    **dict.fromkeys(
+        ("ABS", "LEAKY_RELU", "RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"), _of_rescaled
+    ),
 }
 """What the kernels of operators other than sums of products ask of the scale of their result."""

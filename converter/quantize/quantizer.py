@@ -14,7 +14,7 @@ from ..ir.write import all_subgraphs
 from ..passes.fold import merge_duplicates
 from .blocks import reason_against_blocks
 from .cells import hide_inner, measured_results
-from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
+from .dynamic import has_large_weights, hybrid_code, quantize_weights
 from .fake_quant import (
     clamp_at_stated,
     fakes_of,
@@ -241,8 +241,8 @@ def quantize_floats(graphs: Sequence[Graph], recipe: Recipe, always: bool) -> No
             else f"the scheme {recipe.main.name} could store in {recipe.main.weights}"
         )
         warnings.warn(
-            f"the model stays float: it has no weights of {SMALLEST} elements or more that "
-            f"{how}; a representative_dataset quantizes it whole",
+            f"the model stays float: it has no weights of {recipe.main.smallest} elements or more "
+            f"that {how}; a representative_dataset quantizes it whole",
             stacklevel=caller(),
         )
 

@@ -36,13 +36,19 @@ class Layers:
         pattern: a regular expression; a layer is meant when it is found in its name, or in the
             kind of its operator.
         scheme: None for operators that stay float.
+        kind: the kind of operator that alone is meant; empty for all.
+        may_miss: whether there need be none.
     """
 
     pattern: str
     scheme: Scheme | None
+    kind: str = ""
+    may_miss: bool = False
 
     def match(self, op: Op) -> bool:
         """Whether `op` comes from one of these layers."""
+        if self.kind and op.kind != self.kind:
+            return False
         origins = [tensor.origin.name for tensor in op.outputs if tensor.origin is not None]
         names = (op.kind, op.origin, *origins, *(tensor.name for tensor in op.outputs))
         return any(re.search(self.pattern, name) for name in names)
@@ -128,17 +134,19 @@ class Recipe:
             for graph in graphs:
                 named = zip(graph.outputs, graph.output_names or (), strict=False)
                 rows += [
-                    Layers(f"^{re.escape(tensor.name)}$", row.scheme)
+                    replace(row, pattern=f"^{re.escape(tensor.name)}$")
                     for tensor, name in named
                     if tensor.producer is not None and re.search(row.pattern, name)
                 ]
         return replace(self, layers=tuple(rows))
 
     def check_layers(self, graphs: Sequence[Graph]) -> None:
-        """Raises ValueError for a pattern that no operator or output of `graphs` has."""
+        """Raises ValueError for a pattern that no operator or output of `graphs` has, but must."""
         ops = [op for graph in graphs for called in graph.reachable() for op in called.ops]
         outputs = [name for graph in graphs for name in graph.output_names or ()]
         for row in self.layers:
+            if row.may_miss:
+                continue
             is_output = any(re.search(row.pattern, name) for name in outputs)
             if not is_output and not any(row.match(op) for op in ops):
                 names = list(dict.fromkeys(op.origin for op in ops if op.origin))[:5]

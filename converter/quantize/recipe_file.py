@@ -13,14 +13,16 @@ import dataclasses
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ...schema.files import read_bytes
 from .accuracy.algorithms import algorithms_of
+from .aeq_recipe import from_rows
 from .recipe import IO_TYPES, Layers, Recipe
+from .recipe_keys import known_keys
 from .scheme import BLOCK_SIZES, SCHEMES, Scheme
 from .statistics import calibrator_of
 
@@ -41,6 +43,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 def from_recipe(recipe: Any) -> Recipe:
     """The Recipe that a dict, the path of a JSON file or a Recipe says.
 
+    A list of rows is a recipe of ai-edge-quantizer.
+
     Raises ValueError for keys and values that there are not.
     """
     if isinstance(recipe, Recipe):
@@ -50,6 +54,8 @@ def from_recipe(recipe: Any) -> Recipe:
             recipe = json.loads(read_bytes(recipe))
         except ValueError as error:
             raise ValueError(f"quantization_recipe must be JSON, got {error}") from None
+    if isinstance(recipe, list | tuple):
+        return from_rows(recipe)
     if not isinstance(recipe, Mapping):
         raise ValueError(
             "quantization_recipe must be a dict or the path of a JSON file, got "
@@ -111,10 +117,3 @@ def end_type(name: str, scheme: Scheme) -> np.dtype:
         names = ", ".join(dtype.name for dtype in choices)
         raise ValueError(f"input_type and output_type must be one of {names}, got {name!r}")
     return np.dtype(name)
-
-
-def known_keys(what: str, mapping: Mapping[str, Any], keys: Iterable[str]) -> None:
-    """Raises ValueError for a key that is not one of `keys`."""
-    unknown = [str(key) for key in mapping if key not in keys]
-    if unknown:
-        raise ValueError(f"{what} must have keys of {', '.join(keys)}, got {', '.join(unknown)}")

@@ -72,11 +72,6 @@ def fewer_dimensions_than(limit: int) -> Limit:
     return check
 
 
-def orders_steps(op: Op) -> str:
-    """The int16 kernels of comparisons compare the steps of two scales as if they were one."""
-    return "TFLite has no int16 kernel for it that knows scales"
-
-
 def reader_in_float(op: Op) -> str | None:
     """What an operator on float32 reads, such as a loop, is best made so."""
     float_reader = next((one for one in op.output.readers if one.kind not in RULES), None)
@@ -94,7 +89,6 @@ LIMITS: dict[str, dict[str, Any]] = {
     "TRANSPOSE_CONV": {"limit": constant_weights},
 }
 """What the integer kernels of some operators cannot do."""
-ORDERS = ("GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL")
 OPTIONS = {"i16": {kind: {"pot_scale_int16": False} for kind in ("ADD", "SUB")}}
 """Options of operators on a type of integers, without which a kernel expects other scales."""
 
@@ -103,35 +97,38 @@ RESCALES = {"u8": ("CONCATENATION",)}
 """Operators that other kernels want one scale of, and the kernel of a type takes several."""
 
 
-def limits_of_kernel(kind: str, code: str) -> dict[str, Any]:
-    """What the kernel of an operator for a type of integers cannot do."""
-    if kind in ORDERS and code == "i16":
-        return {"limit": orders_steps}
-    return LIMITS.get(kind, {})
-
-
 def _rule(row: Operator, code: str) -> Rule:
     """What the table of operators says, and what limits a kernel."""
     weights, axis = row.operand_numbers("weights"), row.numbers("channels")
     is_linear = "linear" in row.traits
     return Rule(
-        same_scale=row.fact("int8") == "same" and row.kind not in RESCALES.get(code, ()),
+        same_scale=scales_of_kernel(row, code) == "same",
         selects=not row.traits.isdisjoint(("moves", "selects")),
         result=row.scale_of(code),
         weights=weights[0] if weights else None,
         axis=axis[0] if axis else None,
         bias=row.position("bias") if is_linear else None,
         data=(row.position("x") if is_linear else None) or 0,
-        **limits_of_kernel(row.kind, code),
+        **LIMITS.get(row.kind, {}),
     )
+
+
+def scales_of_kernel(row: Operator, code: str) -> str:
+    """Whether the kernels for a type of integers have scales of their `own` or the `same`."""
+    if row.kind in RESCALES.get(code, ()):
+        return "own"
+    return (row.fact("int16") if code == "i16" else "") or row.fact("int8")
 
 
 @cache
 def rules_of(code: str) -> dict[str, Rule]:
     """The rules of the operators that have kernels for a type of integers."""
-    rows = map(known, sorted(having("int8") | having("i8")))
+    rows = map(known, sorted(having("int8") | having("i8") | having("int16")))
     rules = {
-        row.kind: _rule(row, code) for row in rows if code == "i8" or has_kernel(row, f"q{code}")
+        row.kind: _rule(row, code)
+        for row in rows
+        if (scales_of_kernel(row, code) or row.has("i8"))
+        and (code == "i8" or has_kernel(row, f"q{code}"))
     }
     if code == "i8":
         rules |= {kind: Rule(cell=cell, limit=limit_of_cell) for kind, cell in CELLS.items()}
@@ -162,7 +159,7 @@ def weights_code(kind: str, scheme: Scheme, code: str = "") -> str:
 
 RULES = rules_of("i8")
 
-FINER_IN_FLOAT = ("ELU",)
+FINER_IN_FLOAT = ("ELU", "SQRT")
 """Operators that TensorFlow leaves in float; at an end of the graph that costs nothing."""
 NO_KERNEL = "TFLite has no"
 """How reasons begin that nothing can be done about."""
@@ -236,6 +233,7 @@ def _weight_rule(row: Operator) -> WeightRule:
 
 WEIGHT_RULES: dict[str, WeightRule] = {
     **{kind: _weight_rule(known(kind)) for kind in sorted(having("hybrid"))},
+    "EMBEDDING_LOOKUP": WeightRule(weights=1, axis=0),
     "GATHER": WeightRule(weights=0, hybrid=False),
 }
 """Operators whose weights dynamic-range quantization makes int8."""

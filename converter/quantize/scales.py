@@ -42,7 +42,7 @@ def _of_limits(low: float, high: float, integers: Integers) -> Quantization:
         high = max(high, -low)
         low = -high
     n_steps = integers.high - integers.low
-    scale = (np.float32(high) - np.float32(low)) / np.float32(n_steps)
+    scale = _step(low, high, n_steps)
     if integers.symmetric:
         return Quantization([float(scale)], [0])
     zero_point = np.float32(integers.low - low / float(scale))
@@ -50,6 +50,13 @@ def _of_limits(low: float, high: float, integers: Integers) -> Quantization:
         round_half_away(np.asarray(np.clip(zero_point, integers.low, integers.high)))
     )
     return Quantization([float(scale)], [quantized_zero_point])
+
+
+def _step(low: float, high: float, n_steps: int) -> np.float32:
+    """The scale in float32 arithmetic; in float64 for ranges that are wider than float32 holds."""
+    with np.errstate(over="ignore"):
+        scale = (np.float32(high) - np.float32(low)) / np.float32(n_steps)
+    return scale if np.isfinite(scale) else np.float32((high - low) / n_steps)
 
 
 def of_scale(scale: float, low: float, high: float, integers: Integers) -> Quantization:

@@ -73,6 +73,8 @@ class Scheme:
             makes them float32 first.
         block: how many elements along the last dimension of weights share a scale; None for the
             scales that `axis` says.
+        smallest: elements from which weights are integers, where results stay float32: smaller ones
+            would save little and cost accuracy.
         few_bits: bits up to which weights that were fake-quantized are integers whatever their
             size, where results stay float32.
 
@@ -88,6 +90,7 @@ class Scheme:
     axis: bool = True
     hybrid: bool = True
     block: int | None = None
+    smallest: int = 1024
     few_bits: int = 4
 
     def __post_init__(self) -> None:

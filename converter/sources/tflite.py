@@ -24,7 +24,7 @@ from ...schema.files import read_bytes
 from ...schema.flatbuffer import parse
 from ...schema.metadata import METADATA
 from ...schema.model import unique_names
-from ...schema.operators import known
+from ...schema.operators import Operator, known
 from ...schema.quantization import Quantization
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Origin, Signature, Tensor
@@ -227,6 +227,8 @@ class _Reader:
         for i, tensor in zip(operator.inputs, inputs, strict=True):
             if tensor is not None and tensor.is_constant:
                 tensor.grid = self.grids.get((spec.index, i))
+        if not self.final and not operator.is_custom:
+            flatten_bias(known(operator.kind), inputs, b)
         results = [spec.tensors[i] for i in operator.outputs]
         certain, self.scope.is_certain = self.scope.is_certain, False
         calls = [
@@ -274,6 +276,16 @@ class _Reader:
         tensor.quantization, tensor.sparsity = spec.quantization, spec.sparsity
         tensors[spec.index] = tensor
         return tensor
+
+
+def flatten_bias(row: Operator, inputs: list[Tensor | None], b: Builder) -> None:
+    """Makes a constant bias among `inputs` a vector: LiteRT takes those of one row, too."""
+    if "linear" not in row.traits:
+        return
+    position = row.position("bias")
+    bias = inputs[position] if position < len(inputs) else None
+    if bias is not None and bias.is_constant and bias.data.ndim > 1:
+        inputs[position] = b.constant(bias.data.ravel(), name=bias.name)
 
 
 def declared(graph: Graph, spec: TensorSpec) -> Tensor:

@@ -5,6 +5,7 @@ import warnings
 import declared
 import numpy as np
 import pytest
+from cases import all_cases, content
 from recorded import has_runs, rows, runs_of
 from running import answers
 from test_corpus import answer
@@ -97,6 +98,18 @@ def test_quantizing_a_file_is_quantizing_its_source(digits, request):
         for tensor in model.subgraphs[0].tensors:
             tensor.name = ""  # intermediate ones are named by what they are made from
     assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("scheme", ["int8", "int16x8"])
+def test_a_bias_of_one_row_is_quantized_as_a_vector(scheme, litert):
+    case = next(case for case in all_cases() if case.name == "fully_connected/bias_as_row")
+    assert case.inputs[2].shape == (1, 4)
+    (x,) = case.feeds
+    converter = TFLiteConverter.from_tflite_model(content(case))
+    converter.representative_dataset = lambda: ([share * x] for share in (1, 0.5))
+    converter.quantization_recipe = {"scheme": scheme}
+    outputs = litert.run(converter.convert(), [[x]], "BUILTIN_REF")
+    np.testing.assert_allclose(outputs[0][0], case.expected(*case.inputs), atol=0.02)
 
 
 def two_signatures():

@@ -23,7 +23,7 @@ from flatlite.schema import model, operators
 from flatlite.schema.flatbuffer import options_class
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-CHECKED_ELSEWHERE = {"channels", "rank", "calls", "int8", "total"}
+CHECKED_ELSEWHERE = {"channels", "rank", "calls", "int8", "int16", "total"}
 """Facts that complaints() and the tests here look at by other names."""
 OUTSIDE = {"stateful", "total", "typed", "writes"}
 """Traits that no single run tells."""
@@ -82,6 +82,7 @@ def test_words_are_known(kind):
     assert row.traits <= TRAITS.keys() | OUTSIDE
     assert row.facts.keys() <= FACTS.keys() | CHECKED_ELSEWHERE
     assert row.fact("int8") in ("", "own", "same")
+    assert row.fact("int16") in ("", "same")
     for option in (*row.calls, *row.options):
         assert option in options_class(kind).__slots__
 

@@ -1,13 +1,19 @@
 """Forms and scales that integer kernels want: LiteRT runs the files, and they lose little."""
 
+import warnings
+
 import building
 import numpy as np
 import pytest
+from cases import all_cases
+from cases import content as case_content
 from running import answers, kinds
 
+import flatlite.compat.v1 as tf
 from flatlite.lite import Interpreter, Optimize, TFLiteConverter
 
 GENERATOR = np.random.default_rng(11)
+OTHER_GENERATOR = np.random.default_rng(12)
 
 
 def model(add, shape=(4, 16)):
@@ -87,6 +93,12 @@ FORMULAS = {
     "SQUARED_DIFFERENCE": (alone("SQUARED_DIFFERENCE", SLOPES), {"int16x8": 5e-4}),
     "powers of what may be 0": (alone("POW", 1 / 2.2), {"int8": 0.02, "int16x8": 1e-2}),
     "third powers": (alone("POW", 3), {"int8": 0.03, "int16x8": 5e-4}),
+    "L2_NORMALIZATION": (alone("L2_NORMALIZATION"), {"int16x8": 1e-3}),
+    "LOG_SOFTMAX": (alone("LOG_SOFTMAX"), {"int16x8": 1e-3}),
+    "RELU_0_TO_1": (alone("RELU_0_TO_1"), {"int8": 0.02, "int16x8": 5e-4}),
+    "RELU_N1_TO_1": (alone("RELU_N1_TO_1"), {"int8": 0.02, "int16x8": 5e-4}),
+    "DEPTH_TO_SPACE": (alone("DEPTH_TO_SPACE", block_size=2), {"int16x8": 1e-4}),
+    "SPACE_TO_DEPTH": (alone("SPACE_TO_DEPTH", block_size=2), {"int16x8": 1e-4}),
 }
 """Operators without an integer kernel, and the error of their formula by scheme."""
 
@@ -95,8 +107,9 @@ FORMULAS = {
     ("name", "scheme"), [(name, scheme) for name, row in FORMULAS.items() for scheme in row[1]]
 )
 def test_integer_formulas(name, scheme, litert):
-    (add, limits), is_root = FORMULAS[name], "0" in name
-    feeds = [GENERATOR.normal(0, 2, (1, 4, 4, 16)).astype(np.float32) for _ in range(4)]
+    (add, limits), is_root = FORMULAS[name], "may be 0" in name
+    generator = np.random.default_rng([*name.encode()])
+    feeds = [generator.normal(0, 2, (1, 4, 4, 16)).astype(np.float32) for _ in range(4)]
     if is_root:
         feeds = [np.maximum(x, 0) for x in feeds]
     plain = model(add, (1, 4, 4, 16))
@@ -107,6 +120,107 @@ def test_integer_formulas(name, scheme, litert):
     np.testing.assert_array_equal(result, litert.run(content, [feeds[:1]], "BUILTIN_REF")[0][0])
     error = np.sqrt(np.mean((result - expected) ** 2) / np.mean(expected**2))
     assert error < limits[scheme]
+
+
+KEPT_IN_INTEGERS = {
+    "embedding_lookup/float32": ("int8", "int16x8"),
+    "greater/float32_last": ("int8", "int16x8"),
+    "less_equal/float32_same": ("int8", "int16x8"),
+    "matrix_diag/vector": ("int16x8",),
+    "matrix_set_diag/square": ("int8", "int16x8"),
+    "one_hot/last": ("int8",),
+    "reverse_sequence/batch_first": ("int16x8",),
+    "sparse_to_dense/vector": ("int8",),
+}
+"""Cases of operators that move or compare, and the schemes whose kernels give the right numbers.
+
+Of the others TensorFlow 2.21 makes integers, too: LiteRT refuses REVERSE_SEQUENCE in int8 and
+ONE_HOT and SPARSE_TO_DENSE in int16; MATRIX_DIAG writes zeros that int8 has a zero point for.
+"""
+
+
+@pytest.mark.parametrize("scheme", ["int8", "int16x8"])
+@pytest.mark.parametrize("name", KEPT_IN_INTEGERS)
+def test_operators_that_move_or_compare(name, scheme, litert):
+    case = next(case for case in all_cases() if case.name == name)
+    plain = case_content(case)
+    converter = TFLiteConverter.from_tflite_model(plain)
+    converter.representative_dataset = lambda: [case.feeds, case.feeds]
+    converter.quantization_recipe = {"scheme": scheme}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "representative_dataset: input|the model stays float")
+        content = converter.convert()
+    (result,), (expected,) = (
+        answers(Interpreter(model_content=x), *case.feeds) for x in (content, plain)
+    )
+    np.testing.assert_array_equal(
+        result, litert.run(content, [case.feeds], "BUILTIN_REF")[0][0].reshape(result.shape)
+    )
+    largest = max(np.abs(x).max() for x in (*case.inputs, expected) if x.dtype == np.float32)
+    np.testing.assert_allclose(result, expected, atol=largest / (100 if scheme == "int8" else 3e4))
+    assert (converter.float_operators == {}) == (scheme in KEPT_IN_INTEGERS[name])
+
+
+def test_a_mixture_of_two_values_keeps_its_products(litert):
+    """A share of their difference, as float files have it, loses half as much again in GRUs."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [4, 32], name="x")
+        share, first, second = tf.sigmoid(x), tf.abs(x), tf.minimum(x, 0.0)
+        y = share * first + (1.0 - share) * second
+        converter = TFLiteConverter.from_session(session, [x], [y])
+        assert kinds(converter.convert()).count("MUL") == 1
+    feeds = [OTHER_GENERATOR.normal(0, 2, (4, 32)).astype(np.float32) for _ in range(4)]
+    converter.representative_dataset = lambda: ([x] for x in feeds)
+    converter.quantization_recipe = {"scheme": "int8"}
+    content = converter.convert()
+    assert kinds(content).count("MUL") == 2
+    (result,) = answers(Interpreter(model_content=content), feeds[0])
+    np.testing.assert_array_equal(result, litert.run(content, [feeds[:1]], "BUILTIN_REF")[0][0])
+    share = 1 / (1 + np.exp(-feeds[0].astype(np.float64)))
+    expected = share * np.abs(feeds[0]) + (1 - share) * np.minimum(feeds[0], 0)
+    assert np.sqrt(np.mean((result - expected) ** 2)) < 0.03
+
+
+def test_a_root_at_the_end_stays_float():
+    """As in TensorFlow's file; between two operators it is one of integers."""
+
+    def add(*ends):
+        def chain(b, x):
+            for kind in ("ABS", "SQRT", *ends):
+                x = b.op(kind, [x], [b.tensor(kind, (4, 16))])
+            return x
+
+        return model(chain)
+
+    feeds = [OTHER_GENERATOR.normal(0, 2, (4, 16)).astype(np.float32) for _ in range(4)]
+    converters = [TFLiteConverter.from_tflite_model(add(*ends)) for ends in ((), ("TANH",))]
+    for converter in converters:
+        converter.optimizations = [Optimize.DEFAULT]
+        converter.representative_dataset = lambda: ([x] for x in feeds)
+    at_end, within = (kinds(converter.convert()) for converter in converters)
+    assert at_end == ["QUANTIZE", "ABS", "DEQUANTIZE", "SQRT"]
+    assert within == ["QUANTIZE", "ABS", "SQRT", "TANH", "DEQUANTIZE"]
+
+
+TABLES = {"dynamic": (0.02, 0.45), "dynamic_int4": (0.3, 0.35), "int8": (0.02, 0.4)}
+"""Schemes, the error of the rows that are looked up, and the file's share of the float one."""
+
+
+@pytest.mark.parametrize("scheme", TABLES)
+def test_tables_of_embeddings(scheme, litert):
+    """LiteRT makes the rows float32, or gives integers, where TensorFlow's table is int8, too."""
+    limit, share = TABLES[scheme]
+    table = OTHER_GENERATOR.uniform(-2, 2, (50, 32)).astype(np.float32)
+    b = building.Builder()
+    operands = [b.input("ids", (4,), "INT32"), b.constant("table", table)]
+    plain = building.save(b.outputs(b.op("EMBEDDING_LOOKUP", operands, [b.tensor("y", (4, 32))])))
+    ids = np.int32([3, 7, 49, 0])
+    content = quantized(plain, scheme, [ids, ids[::-1].copy()])
+    assert kinds(content)[0] == "EMBEDDING_LOOKUP"
+    assert len(content) < share * len(plain)
+    (result,) = answers(Interpreter(model_content=content), ids)
+    np.testing.assert_array_equal(result, litert.run(content, [[ids]], "BUILTIN_REF")[0][0])
+    np.testing.assert_allclose(result, table[ids], atol=limit)
 
 
 def test_what_a_formula_does_not_hold_for_stays(recwarn):

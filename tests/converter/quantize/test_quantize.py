@@ -74,13 +74,14 @@ MOST_STEPS = 8  # on other processors
 
 FEWER = "fewer operators: "
 READS_UINT8 = FEWER + "DEQUANTIZE reads the input, which TensorFlow makes int8 first"
+OVERWRITTEN = "TensorFlow reads ranges that an ADD has overwritten"
 OTHER_FORMS = {
     "A/concat/003": FEWER + "inputs are quantized once, in the scale of the result",
     "A/softsign/002": "stays float: its steps would round a divisor to 0",
     "A/split/002": FEWER + "a split into one part is nothing",
     "B/conv3d/k3/int8": FEWER + "ADD is a bias",
     "B/sum/last/int16x8": OTHER_SCALES["sum"],
-    "C/mobilenet_v2_k3/tflite_int8": "TensorFlow reads ranges that an ADD has overwritten",
+    "C/mobilenet_v2_k3/tflite_int8": OVERWRITTEN,
     **dict.fromkeys(("B/add_n/three/int8", "B/add_n/three/uint8io"), OTHER_SCALES["add_n"]),
     **{f"B/{name}/r4/uint8io": READS_UINT8 for name in ("cos", "sign", "sin", "square")},
     **{f"B/{name}/int8": CARRIED for name in ("tfk_lstm/bidir", "tfk_lstm/big_dyn")},
@@ -91,7 +92,7 @@ OTHER_FORMS = {
             ("attention/mha", FEWER + "the factor is in the weights of the query"),
             ("selu/r4", "ELU in the place of EXP, whose range grows with its input"),
             ("softplus/r4", "LOGISTIC in the place of EXP, whose range grows with its input"),
-            ("tfk_gru/unroll1_seq0", FEWER + "a + z * (b - a) in the place of two products"),
+            ("tfk_gru/unroll1_seq0", OVERWRITTEN),
             ("tfk_lstm/unroll1_seq1", FEWER + "the sum with the input's part is a bias"),
         )
         for variant in ("int8", "uint8io", "int16x8")

@@ -11,6 +11,7 @@ from flatlite.converter.quantize.check import compare
 from flatlite.converter.quantize.ranges import Scales
 from flatlite.converter.quantize.recipe import Recipe
 from flatlite.converter.quantize.rewrite import rewrite
+from flatlite.converter.quantize.scales import of_range
 from flatlite.converter.quantize.scheme import INT8 as INT8_SCHEME
 from flatlite.converter.quantize.scheme import INT16X8
 from flatlite.converter.verify.verification import Function
@@ -194,3 +195,9 @@ def test_an_activation_whose_end_is_too_many_steps_away(scheme, end, litert):
     converter.verify = False
     outputs = litert.run(converter.convert(), [[samples[1][0]]], "BUILTIN_REF")
     np.testing.assert_allclose(outputs[0][0], 0.5, rtol=0.01)
+
+
+def test_a_range_that_is_wider_than_float32_holds():
+    widest = float(np.finfo(np.float32).max)
+    assert of_range(-widest, widest).scale == pytest.approx(2 * widest / 255)
+    assert of_range(-widest, widest, INT16X8.integers).scale == pytest.approx(widest / 2**15, 1e-4)
