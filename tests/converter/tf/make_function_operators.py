@@ -57,6 +57,35 @@ CASES: dict[str, tuple[Callable, Sequence[np.ndarray]]] = {
     "update/constant": (
         lambda x, y: tf.tensor_scatter_nd_update(x, [[1, 0], [3, 2]], y), [BOXES, ROWS[0, :2]],
     ),
+    "update/row": (
+        lambda x, i, y: tf.tensor_scatter_nd_update(x, [[i]], y[:1]),
+        [BOXES, np.array(3), ROWS],
+    ),
+    "update/element": (
+        lambda x, i: tf.tensor_scatter_nd_update(x, [[i, i - 1]], [7.0]), [BOXES, np.array(3)],
+    ),
+    "update/columns": (
+        lambda x, i: tf.tensor_scatter_nd_update(
+            x, tf.cast(tf.stack([tf.range(tf.size(i)), i], -1), tf.int64), [7.0, 8.0]
+        ),
+        [ROWS, np.array([1, 1])],
+    ),
+    "update/where": (
+        lambda x: tf.tensor_scatter_nd_update(
+            x, i := tf.where(x > 0), tf.fill([tf.shape(i)[0]], -1.0)
+        ),
+        [ROWS],
+    ),
+    "update/repeated": (
+        lambda x, i: tf.tensor_scatter_nd_update(x, tf.stack([i, i - i], -1), [7.0, 8.0, 9.0]),
+        [ROWS, np.array([1, 0, 1])],
+    ),
+    "update/cache": (
+        lambda y, i: tf.tensor_scatter_nd_update(
+            tf.zeros([1, 8, 4]), tf.stack([tf.zeros(2, tf.int32), i + tf.range(2)], -1), y
+        ),
+        [ROWS, np.array(5)],
+    ),
     "norm/of_one": (clipped, [BOXES]),
     "norm/of_two": (clipped, [BOXES, SCORES]),
     "norm/of_three": (clipped, [BOXES, SCORES, ROWS]),
