@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import reduce
 from itertools import accumulate
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +30,9 @@ from .rewrite import (
     swap,
     with_options,
 )
+
+if TYPE_CHECKING:
+    from ..ir.builder import Builder
 
 
 def constant_shape(tensor: Tensor) -> np.ndarray | None:
@@ -229,13 +233,43 @@ def _swap_order(graph: Graph, reshape: Op, op: Op, position: int) -> None:
         shape = _trailing(other.data, inputs[position], op.output)
         inputs[1 - position] = b.constant(other.data.reshape(shape or ()), other.name)
     sunk = b.op(op.kind, *inputs, dtype=op.output.dtype, **options_of(op))
-    shape = constant_shape(op.output)
-    if shape is None:
-        reshaped = b.op(reshape.kind, sunk, *reshape.inputs[1:], **options_of(reshape))
-    else:
-        reshaped = b.RESHAPE(sunk, b.constant(shape))
-    swap(graph, op, reshaped)
+    swap(graph, op, _reshaped(sunk, reshape, op.output, b))
     graph.remove(reshape)
+
+
+def _reshaped(x: Tensor, reshape: Op, y: Tensor, b: Builder) -> Tensor:
+    """`x` in the shape of `y`, to which `reshape` brought what `x` was made of."""
+    shape = constant_shape(y)
+    if shape is None:
+        return b.op(reshape.kind, x, *reshape.inputs[1:], **options_of(reshape))
+    return b.RESHAPE(x, b.constant(shape))
+
+
+@rewrite(*BINARY - {"PRELU"})
+def join_reshapes(graph: Graph, op: Op) -> bool:
+    """Moves two RESHAPEs after the elementwise op that reads both: one of them is left.
+
+        x -> RESHAPE -> ADD <- RESHAPE <- y      becomes      x -> ADD <- y,  ADD -> RESHAPE
+
+    Holds off when one has another reader or gives an output, the shapes differ before or behind
+    them, or there are more than 4 dimensions before and fewer behind.
+    """
+    first, second = (producer_of(x, *RESHAPES) for x in op.inputs)
+    if first is None or second is None or first is second:
+        return False
+    x, y = first.inputs[0], second.inputs[0]
+    if any(graph.sole_reader(operand) is not op for operand in op.inputs):
+        return False
+    if not same_shape(x, y) or not all(same_shape(z, op.output) for z in op.inputs):
+        return False
+    if len(x.dims) > max(4, len(op.output.dims)):
+        return False
+    b = builder(graph, op)
+    joined = b.op(op.kind, x, y, dtype=op.output.dtype, **options_of(op))
+    swap(graph, op, _reshaped(joined, first, op.output, b))
+    graph.remove(first)
+    graph.remove(second)
+    return True
 
 
 @rewrite("PAD", "PADV2", "MIRROR_PAD")
