@@ -247,28 +247,31 @@ def _reshaped(x: Tensor, reshape: Op, y: Tensor, b: Builder) -> Tensor:
 
 @rewrite(*BINARY - {"PRELU"})
 def join_reshapes(graph: Graph, op: Op) -> bool:
-    """Moves two RESHAPEs after the elementwise op that reads both: one of them is left.
+    """Moves the RESHAPEs of all operands after the elementwise op: one of them is left.
 
         x -> RESHAPE -> ADD <- RESHAPE <- y      becomes      x -> ADD <- y,  ADD -> RESHAPE
 
     Holds off when one has another reader or gives an output, the shapes differ before or behind
     them, or there are more than 4 dimensions before and fewer behind.
     """
-    first, second = (producer_of(x, *RESHAPES) for x in op.inputs)
-    if first is None or second is None or first is second:
+    producers = [producer_of(x, *RESHAPES) for x in op.inputs]
+    reshapes = list(dict.fromkeys(op for op in producers if op is not None))
+    if len(reshapes) < max(2, len(op.inputs)):
         return False
-    x, y = first.inputs[0], second.inputs[0]
+    before = [reshape.inputs[0] for reshape in reshapes]
     if any(graph.sole_reader(operand) is not op for operand in op.inputs):
         return False
-    if not same_shape(x, y) or not all(same_shape(z, op.output) for z in op.inputs):
+    if not all(same_shape(x, before[0]) for x in before):
         return False
-    if len(x.dims) > max(4, len(op.output.dims)):
+    if not all(same_shape(x, op.output) for x in op.inputs):
+        return False
+    if len(before[0].dims) > max(4, len(op.output.dims)):
         return False
     b = builder(graph, op)
-    joined = b.op(op.kind, x, y, dtype=op.output.dtype, **options_of(op))
-    swap(graph, op, _reshaped(joined, first, op.output, b))
-    graph.remove(first)
-    graph.remove(second)
+    joined = b.op(op.kind, *before, dtype=op.output.dtype, **options_of(op))
+    swap(graph, op, _reshaped(joined, reshapes[0], op.output, b))
+    for reshape in reshapes:
+        graph.remove(reshape)
     return True
 
 
