@@ -150,9 +150,9 @@ class Writer:
             results = write(op, self)
             results = [results] if isinstance(results, Tensor) else list(results)
             for value, tensor in zip(op.results, results, strict=True):
-                is_shaped = isinstance(value.type, TensorType) and value.type.shape is not None
-                if is_shaped and not self.is_on_elements:
-                    tensor.set_shape(value.type.shape)
+                shape = value.type.shape if isinstance(value.type, TensorType) else None
+                if shape is not None and not self.is_on_elements:
+                    tensor.set_shape(shape)
                 self.values[value] = tensor
         except FAULTS as error:
             if isinstance(error, ModelError):
