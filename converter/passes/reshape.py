@@ -326,6 +326,7 @@ def fuse_broadcast(graph: Graph, op: Op) -> bool:
 
         x -> BROADCAST_TO(s) -> y;  ADD(y, z) -> w         becomes      ADD(x, z) -> w
         x[9] -> RESHAPE [1,9] -> y;  ADD(y, z[4,1]) -> w   becomes      ADD(x, z) -> w
+        FILL(SHAPE(z), 1) -> y;  ADD(y, z) -> w            becomes      ADD(1, z) -> w
 
     Also TILE. Holds off when the shape of w would be another, or the rank is above 4. Another
     reader keeps the BROADCAST_TO or RESHAPE for itself.
@@ -335,7 +336,7 @@ def fuse_broadcast(graph: Graph, op: Op) -> bool:
         source = producer_of(tensor, *_BROADCASTS)
         if source is None or op.output.rank is None or op.output.rank > 4:
             continue
-        x = source.inputs[0]
+        x = source.inputs[1 if source.kind == "FILL" else 0]
         others = [t for k, t in enumerate(op.inputs) if k != i and t is not None]
         shapes = [t.sizes for t in (x, tensor, *others) if t.sizes is not None]
         if len(shapes) < 2 + len(others) or not _BROADCASTS[source.kind](*shapes[:2]):
@@ -359,6 +360,7 @@ def _leads(x: Sizes, y: Sizes) -> bool:
 
 _BROADCASTS: dict[str, Callable[[Sizes, Sizes], bool]] = {
     "BROADCAST_TO": lambda x, y: True,
+    "FILL": lambda x, y: True,
     "TILE": _repeats,
     **dict.fromkeys(RESHAPES, _leads),
 }

@@ -255,6 +255,32 @@ RESHAPES = [
            }""",
     ),
     Rewrite(
+        "broadcast/fill",
+        fuse_broadcast,
+        """graph main(x: float32[n,h]) {
+             s = SHAPE(x)
+             y = FILL(s, float32[]{1.0})
+             c = GREATER(x, y)
+             z = SELECT_V2(c, x, y)
+             return z
+           }""",
+        """graph main(x: float32[n,h]) {
+             c = GREATER(x, float32[]{1.0})
+             z = SELECT_V2(c, x, float32[]{1.0})
+             return z
+           }""",
+    ),
+    Rewrite(
+        "broadcast/fill_that_gives_the_shape",
+        fuse_broadcast,
+        """graph main(x: float32[n,h], y: float32[h]) {
+             s = SHAPE(x)
+             f = FILL(s, float32[]{1.0})
+             z = ADD(y, f)
+             return z
+           }""",
+    ),
+    Rewrite(
         "broadcast/dropped",
         fuse_broadcast,
         """graph main(x: float32[1,4], y: float32[n,4]) {
