@@ -184,11 +184,11 @@ BEFORE = [
         fuse_affine_before,
         """graph main(x: float32[n,h]) {
              a = MUL(x, float32[]{2.0})
-             c = FULLY_CONNECTED(a, float32[20,30]#w)
+             c = FULLY_CONNECTED(a, float32[200,3]#w)
              return c
            }""",
         """graph main(x: float32[n,h]) {
-             c = FULLY_CONNECTED(x, float32[20,30]#w)
+             c = FULLY_CONNECTED(x, float32[200,3]#w)
              return c
            }""",
     ),
