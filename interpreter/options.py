@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from enum import Enum, unique
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .arguments import as_index
 
@@ -51,6 +51,9 @@ if TYPE_CHECKING:
         variables: Variables
 
 
+AnyEnum = TypeVar("AnyEnum", bound=Enum)
+
+
 @unique
 class OpResolverType(Enum):
     """Which kernels LiteRT would choose; flatlite has one set, exact as BUILTIN_REF."""
@@ -61,15 +64,24 @@ class OpResolverType(Enum):
     BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
 
 
+def as_member(value: object, kind: type[AnyEnum]) -> object:
+    """The member of `kind` that another library's enum of that name has; else `value`."""
+    if isinstance(value, Enum) and type(value).__name__ == kind.__name__:
+        return kind.__members__.get(value.name, value)
+    return value
+
+
 def checked(options: Options) -> Options:
-    """The options, when their types and values are allowed.
+    """The options, when their types and values are allowed; TensorFlow's enum becomes flatlite's.
 
     Raises ValueError in LiteRT's words, TypeError for limits that are none and for threads beyond
     int32.
     """
-    resolver, num_threads = options.get("experimental_op_resolver_type"), options.get("num_threads")
+    name = options.get("experimental_op_resolver_type")
+    resolver, num_threads = as_member(name, OpResolverType), options.get("num_threads")
     if not isinstance(resolver, OpResolverType):
         raise ValueError(f"Unrecognized passed in op resolver type: {resolver}")
+    options = {**options, "experimental_op_resolver_type": resolver}
     if num_threads is not None:
         if not isinstance(num_threads, int):
             raise ValueError("type of num_threads should be int")

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...interpreter.options import as_member
+
 
 class OpsSet(enum.Enum):
     """The sets of operators a converted model may use; the values are TensorFlow's."""
@@ -94,6 +96,29 @@ class TargetSpec:
         self.experimental_supported_backends = set(experimental_supported_backends or ())
         self._experimental_custom_op_registerers: list[Any] = []
         self._experimental_supported_accumulation_type: Any = None
+
+
+def as_members(values: Any, kind: type[enum.Enum]) -> Any:
+    """A collection with the members of `kind` where it has TensorFlow's of that name."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return values
+    members = [as_member(value, kind) for value in values]
+    return set(members) if isinstance(values, set | frozenset) else members
+
+
+def as_target_spec(spec: Any) -> Any:
+    """A TargetSpec with the attributes of TensorFlow's class of that name; another object as is."""
+    if type(spec).__name__ != TargetSpec.__name__:
+        return spec
+    if not isinstance(spec, TargetSpec):
+        attributes = {
+            name: getattr(spec, name) for name in TargetSpec.__slots__ if hasattr(spec, name)
+        }
+        spec = TargetSpec()
+        for name, value in attributes.items():
+            setattr(spec, name, value)
+    spec.supported_ops = as_members(spec.supported_ops, OpsSet)
+    return spec
 
 
 constants = SimpleNamespace(

@@ -13,7 +13,15 @@ from ...schema.errors import ConverterError
 from ..callers import caller
 from ..sources.positions import SOURCE, TENSORFLOW
 from .ignored import REFUSED, SILENT, TARGET_REFUSED, TARGET_WITHOUT_EFFECT, WITHOUT_EFFECT
-from .options import OpsSet, Optimize, TargetSpec, as_dtype, constants
+from .options import (
+    OpsSet,
+    Optimize,
+    TargetSpec,
+    as_dtype,
+    as_members,
+    as_target_spec,
+    constants,
+)
 from .samples import dataset_function
 
 if TYPE_CHECKING:
@@ -112,7 +120,8 @@ class Settings:
     def check(self) -> None:
         """Raises ValueError for values that contradict the documents or that would be ignored.
 
-        Warns where a value has no effect.
+        Members of TensorFlow's enums, and its TargetSpec, become those of flatlite. Warns where a
+        value has no effect.
         """
         from ..quantize.settings_recipe import (
             overruled,
@@ -121,6 +130,8 @@ class Settings:
             with_algorithms,
         )
 
+        self.optimizations = as_members(self.optimizations, Optimize)
+        self.target_spec = as_target_spec(self.target_spec)
         check_choices(self)
         unsupported = [name for name, is_set in UNSUPPORTED.items() if is_set(self)]
         if unsupported:

@@ -237,6 +237,14 @@ def _rank(op: Op) -> Sequence[Known] | None:
     return [max(known) if len(known) == len(lengths) else None]
 
 
+def _segments(op: Op) -> Sequence[Known] | None:
+    """Of UNSORTED_SEGMENT_*: as many rows as are asked for, of the size that rows have."""
+    sizes, ids, counts = _sizes(op), op.inputs[1].sizes, _stated(op, 2)
+    if sizes is None or ids is None:
+        return None
+    return [counts[0] if counts else None, *sizes[len(ids) :]]
+
+
 _RULES: dict[str, Callable[[Op], Sequence[Known] | None]] = {
     "BROADCAST_ARGS": _rank,
     "BROADCAST_TO": lambda op: _stated(op, 1),
@@ -248,5 +256,6 @@ _RULES: dict[str, Callable[[Op], Sequence[Known] | None]] = {
     "SLICE": _part,
     "STRIDED_SLICE": _strided,
     "TILE": _tiled,
+    **{f"UNSORTED_SEGMENT_{name}": _segments for name in ("MAX", "MIN", "PROD", "SUM")},
 }
 """Operator -> what its operands tell of its result."""

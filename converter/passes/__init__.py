@@ -63,6 +63,7 @@ from .recurrent import fuse_recurrent_loops
 from .reshape import (
     fuse_broadcast,
     fuse_keep_dims,
+    join_reshapes,
     merge_reshapes,
     settle_shapes,
     sink_reshapes,
@@ -130,6 +131,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (merge_fully_connected_reshapes, "brings the bias next to the product"),
     (merge_matmul_reshape, "the same for products of two computed matrices"),
     (sink_reshapes, "brings bias and activation next to the convolution"),
+    (join_reshapes, "the same for sums of what comes from two of them"),
     (sink_reshapes_through_pads, "brings reshapes around a PAD together"),
     (merge_transposes, "one transpose between two ops is what the rules below expect"),
     (fuse_transpose_into_matmul, "before regions are flipped around it"),

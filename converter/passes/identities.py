@@ -225,6 +225,10 @@ def merge_casts(graph: Graph, op: Op) -> bool:
     return True
 
 
+SWALLOWING = 2.0**24
+"""A number of float32 to which adding 1 changes nothing."""
+
+
 @rewrite(*_GROUP)
 def merge_constants(graph: Graph, op: Op) -> bool:
     """Computes two constants that follow each other.
@@ -234,8 +238,8 @@ def merge_constants(graph: Graph, op: Op) -> bool:
 
     SUB and DIV by a constant count as ADD and MUL. Holds off when y has another reader or is an
     output, on fused activations in between, on integers, on what sizes are computed with, when the
-    product is not finite and when
-    the merged constant would be larger than both.
+    product is not finite, when b takes back an a that swallows x, as masks of -1e9 do, and when the
+    merged constant would be larger than both.
     """
     outer = _term(op)
     if outer is None:
@@ -251,6 +255,10 @@ def merge_constants(graph: Graph, op: Op) -> bool:
         merged = value * inner[1] if _GROUP[op.kind] == "MUL" else value + inner[1]
         merged = merged.astype(op.output.dtype)
     if not np.all(np.isfinite(merged)):
+        return False
+    if _GROUP[op.kind] == "ADD" and np.any(
+        (abs(inner[1]) >= SWALLOWING) & (abs(merged) < abs(inner[1]) / 2)
+    ):
         return False
     if merged.size > max(value.size, inner[1].size) and merged.size > SMALL:
         return False

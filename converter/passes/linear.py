@@ -199,13 +199,18 @@ def fuse_affine_before(graph: Graph, op: Op) -> bool:
         is_uneven = inner.scale is not None and inner.scale.size > 1
         if is_uneven or any(graph.sole_reader(x) is not op for x in op.present_inputs[1:]):
             return False
-    if inner is None or not same_shape(inner.x, y) or not y.shape or y.shape[-1] is None:
+    if inner is None or not same_shape(inner.x, y) or not y.shape:
         return False
+    channels = y.shape[-1]
+    if channels is None:  # which is no matter where all have the same factor
+        if any(part is not None and part.size > 1 for part in (inner.scale, inner.offset)):
+            return False
+        channels = op.inputs[1].data.shape[-1]
     if inner.offset is not None and getattr(op.options, "padding", VALID) != VALID:
         return False
     if inner.scale is not None and op.inputs[1].fake_quant is not None:
         return False
-    folded = _fold_before(linear, inner, y.shape[-1])
+    folded = _fold_before(linear, inner, channels)
     if folded is None:
         return False
     linear.rewrite(builder(graph, op), *folded)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import reduce
 from itertools import accumulate
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +30,9 @@ from .rewrite import (
     swap,
     with_options,
 )
+
+if TYPE_CHECKING:
+    from ..ir.builder import Builder
 
 
 def constant_shape(tensor: Tensor) -> np.ndarray | None:
@@ -229,13 +233,46 @@ def _swap_order(graph: Graph, reshape: Op, op: Op, position: int) -> None:
         shape = _trailing(other.data, inputs[position], op.output)
         inputs[1 - position] = b.constant(other.data.reshape(shape or ()), other.name)
     sunk = b.op(op.kind, *inputs, dtype=op.output.dtype, **options_of(op))
-    shape = constant_shape(op.output)
-    if shape is None:
-        reshaped = b.op(reshape.kind, sunk, *reshape.inputs[1:], **options_of(reshape))
-    else:
-        reshaped = b.RESHAPE(sunk, b.constant(shape))
-    swap(graph, op, reshaped)
+    swap(graph, op, _reshaped(sunk, reshape, op.output, b))
     graph.remove(reshape)
+
+
+def _reshaped(x: Tensor, reshape: Op, y: Tensor, b: Builder) -> Tensor:
+    """`x` in the shape of `y`, to which `reshape` brought what `x` was made of."""
+    shape = constant_shape(y)
+    if shape is None:
+        return b.op(reshape.kind, x, *reshape.inputs[1:], **options_of(reshape))
+    return b.RESHAPE(x, b.constant(shape))
+
+
+@rewrite(*BINARY - {"PRELU"})
+def join_reshapes(graph: Graph, op: Op) -> bool:
+    """Moves the RESHAPEs of all operands after the elementwise op: one of them is left.
+
+        x -> RESHAPE -> ADD <- RESHAPE <- y      becomes      x -> ADD <- y,  ADD -> RESHAPE
+
+    Holds off when one has another reader or gives an output, the shapes differ before or behind
+    them, or there are more than 4 dimensions before and fewer behind.
+    """
+    producers = [producer_of(x, *RESHAPES) for x in op.inputs]
+    reshapes = list(dict.fromkeys(op for op in producers if op is not None))
+    if len(reshapes) < max(2, len(op.inputs)):
+        return False
+    before = [reshape.inputs[0] for reshape in reshapes]
+    if any(graph.sole_reader(operand) is not op for operand in op.inputs):
+        return False
+    if not all(same_shape(x, before[0]) for x in before):
+        return False
+    if not all(same_shape(x, op.output) for x in op.inputs):
+        return False
+    if len(before[0].dims) > max(4, len(op.output.dims)):
+        return False
+    b = builder(graph, op)
+    joined = b.op(op.kind, *before, dtype=op.output.dtype, **options_of(op))
+    swap(graph, op, _reshaped(joined, reshapes[0], op.output, b))
+    for reshape in reshapes:
+        graph.remove(reshape)
+    return True
 
 
 @rewrite("PAD", "PADV2", "MIRROR_PAD")
@@ -289,6 +326,7 @@ def fuse_broadcast(graph: Graph, op: Op) -> bool:
 
         x -> BROADCAST_TO(s) -> y;  ADD(y, z) -> w         becomes      ADD(x, z) -> w
         x[9] -> RESHAPE [1,9] -> y;  ADD(y, z[4,1]) -> w   becomes      ADD(x, z) -> w
+        FILL(SHAPE(z), 1) -> y;  ADD(y, z) -> w            becomes      ADD(1, z) -> w
 
     Also TILE. Holds off when the shape of w would be another, or the rank is above 4. Another
     reader keeps the BROADCAST_TO or RESHAPE for itself.
@@ -298,7 +336,7 @@ def fuse_broadcast(graph: Graph, op: Op) -> bool:
         source = producer_of(tensor, *_BROADCASTS)
         if source is None or op.output.rank is None or op.output.rank > 4:
             continue
-        x = source.inputs[0]
+        x = source.inputs[1 if source.kind == "FILL" else 0]
         others = [t for k, t in enumerate(op.inputs) if k != i and t is not None]
         shapes = [t.sizes for t in (x, tensor, *others) if t.sizes is not None]
         if len(shapes) < 2 + len(others) or not _BROADCASTS[source.kind](*shapes[:2]):
@@ -322,6 +360,7 @@ def _leads(x: Sizes, y: Sizes) -> bool:
 
 _BROADCASTS: dict[str, Callable[[Sizes, Sizes], bool]] = {
     "BROADCAST_TO": lambda x, y: True,
+    "FILL": lambda x, y: True,
     "TILE": _repeats,
     **dict.fromkeys(RESHAPES, _leads),
 }

@@ -16,13 +16,11 @@ UNARY = {
     "exponential": "Exp",
     "exponential_minus_one": "Expm1",
     "floor": "Floor",
-    "imag": "Imag",
     "is_finite": "IsFinite",
     "log": "Log",
     "log_plus_one": "Log1p",
     "logistic": "Sigmoid",
     "negate": "Neg",
-    "real": "Real",
     "round_nearest_even": "Round",
     "rsqrt": "Rsqrt",
     "sign": "Sign",
@@ -151,6 +149,9 @@ def convert(op, w):
 @writes("bitcast_convert")
 def bitcast(op, w):
     """The same bits as another type."""
+    for value in (op.operands[0], op.results[0]):
+        if dtype_at(value).kind == "b":
+            raise ConverterError(f"{op}: bits must be those of numbers, got bool")
     return w.add("Bitcast", w.value(op.operands[0]), type=dtype_at(op.results[0]))
 
 
@@ -206,6 +207,15 @@ def count_leading_zeros(op, w):
 def complex_(op, w):
     """Complex numbers of their parts."""
     return w.add("Complex", *w.operands(op), Tout=dtype_at(op.results[0]))
+
+
+@writes("real", "imag")
+def part(op, w):
+    """Real or imaginary parts, which real numbers have, too."""
+    kind, x = {"real": "Real", "imag": "Imag"}[op.name], w.value(op.operands[0])
+    if dtype_at(op.operands[0]).kind == "c":
+        return w.add(kind, x, Tout=dtype_at(op.results[0]))
+    return w.add("Identity" if op.name == "real" else "ZerosLike", x)
 
 
 @writes("map")

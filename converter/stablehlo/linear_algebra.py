@@ -29,7 +29,8 @@ def fft(op: Operation, w: Writer) -> Tensor:
     name, x = TRANSFORMS[kind.value], w.value(op.operands[0])
     if "R" not in name:
         return w.add(name + RANKS[len(lengths)], x)
-    return w.add(name + RANKS[len(lengths)], x, w.constant(lengths, np.int32))
+    types = {"Treal" if name == "IRFFT" else "Tcomplex": dtype_at(op.results[0])}
+    return w.add(name + RANKS[len(lengths)], x, w.constant(lengths, np.int32), **types)
 
 
 def _swapped(x: Tensor, rank: int, w: Writer) -> Tensor:

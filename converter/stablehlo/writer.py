@@ -46,6 +46,7 @@ class Writer:
         values: what stands for each value of the module.
         narrow: what a value is a broadcast of, with as many dimensions.
         positions: along which dimension a value counts.
+        is_on_elements: whether what is declared for an element is written for whole tensors.
     """
 
     def __init__(self, graph: Graph, prefix: str, module: Module) -> None:
@@ -55,6 +56,7 @@ class Writer:
         self.positions: dict[Value, int] = {}
         self.name = prefix
         self.path: tuple[str, ...] = ()
+        self.is_on_elements = False
 
     def add(self, kind: str, *inputs: Tensor, **attrs) -> Tensor:
         """The first result of a new TF operation."""
@@ -148,8 +150,9 @@ class Writer:
             results = write(op, self)
             results = [results] if isinstance(results, Tensor) else list(results)
             for value, tensor in zip(op.results, results, strict=True):
-                if isinstance(value.type, TensorType) and value.type.shape is not None:
-                    tensor.set_shape(value.type.shape)
+                shape = value.type.shape if isinstance(value.type, TensorType) else None
+                if shape is not None and not self.is_on_elements:
+                    tensor.set_shape(shape)
                 self.values[value] = tensor
         except FAULTS as error:
             if isinstance(error, ModelError):
@@ -183,6 +186,7 @@ class Writer:
         """The results of a region of elementwise operations."""
         inner = Writer(self.graph, self.name, self.module)
         inner.values, inner.path = dict(self.values), self.path
+        inner.is_on_elements = True
         return inner.inlined(body, arguments)
 
     def free(self, *bodies: Block) -> list[Value]:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..lowering import formulas
-from ..lowering.moves import int32s, like
+from ..lowering.moves import as_type, int32s, like
 from .registry import lower, lower_rows
 
 lower_rows(
@@ -246,15 +246,46 @@ def invert(node, b):
     return b.BITWISE_XOR(x, like(x, all_ones, b))
 
 
+def modulus_of(mask):
+    """2 ** k where a constant has the lowest k bits alone; None for another one."""
+    if mask.value is None or not mask.value.size or (mask.value != mask.value.flat[0]).any():
+        return None
+    n = int(mask.value.flat[0]) + 1
+    return n if n > 1 and not n & n - 1 and n <= 2**30 else None
+
+
+def as_signed(x, b):
+    """Integers of at most 32 bits as int32: those of uint32 by their bits."""
+    if x.dtype == np.uint32:
+        return b.BITCAST(x, dtype=np.int32)
+    return as_type(x, np.int32, b)
+
+
 @lower("BitwiseAnd", "BitwiseOr")
 def bitwise(node, b):
-    """(x + y - (x ^ y)) / 2, or with the other sign: a sum is twice what both have and the rest."""
-    x, y = node.inputs
+    """Bits that both have, or that one has, of x = 2 x1 + x0, y = 2 y1 + y0, x ^ y = 2 z1 + z0.
+
+    x & y is x1 + y1 - z1 + x0 y0, as a sum is twice what both have and what one has, and
+    x | y is x & y + x ^ y. The lowest bits alone are a remainder.
+    """
+    x, y = node.inputs if node.known(0) is None else node.inputs[::-1]
+    modulus = modulus_of(y) if node.type == "BitwiseAnd" else None
+    if modulus is not None and x.dtype == np.int64:
+        return b.FLOOR_MOD(x, np.int64(modulus))
     node.require(x.dtype.itemsize <= 4, f"integers must have at most 32 bits, got {x.dtype}")
-    exclusive = b.CAST(b.BITWISE_XOR(x, y), dtype=np.int64)
-    total = b.ADD(*(b.CAST(t, dtype=np.int64) for t in (x, y)))
-    twice = b.SUB(total, exclusive) if node.type == "BitwiseAnd" else b.ADD(total, exclusive)
-    return b.CAST(b.FLOOR_DIV(twice, np.int64(2)), dtype=x.dtype)
+    left, right = as_signed(x, b), as_signed(y, b)
+    if modulus is not None:
+        result = b.FLOOR_MOD(left, np.int32(modulus))
+    else:
+        one, exclusive = b.constant(np.int32(1)), b.BITWISE_XOR(left, right)
+        halves = b.ADD(b.RIGHT_SHIFT(left, one), b.RIGHT_SHIFT(right, one))
+        lowest = b.MUL(*(b.FLOOR_MOD(t, np.int32(2)) for t in (left, right)))
+        result = b.ADD(b.SUB(halves, b.RIGHT_SHIFT(exclusive, one)), lowest)
+        if node.type == "BitwiseOr":
+            result = b.ADD(result, exclusive)
+    if x.dtype == np.uint32:
+        return b.BITCAST(result, dtype=np.uint32)
+    return as_type(result, x.dtype, b)
 
 
 @lower("PopulationCount")

@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from ..lowering.moves import extent, like, regrouped, slice_along, transposed
+from ..lowering.moves import cropped, extent, like, regrouped, slice_along, transposed
 from .nn import channels_last
 from .registry import lower
 
@@ -145,10 +145,27 @@ def dilation_2d(node, b):
     return result
 
 
+def blocks(node, b, x, window):
+    """The pixels of windows that lie side by side, one after the other, as channels."""
+    outputs, pads = geometry(node, x.dims[1:3], window, window)
+    if any(map(sum, pads)):
+        x = b.PADV2(x, np.array([(0, 0), *pads, (0, 0)], np.int32), like(x, 0, b))
+    over = [n - n_out * k for n, n_out, k in zip(x.dims[1:3], outputs, window, strict=True)]
+    x = cropped(x, [(0, 0), *((0, n) for n in over), (0, 0)], b)
+    if window[0] == window[1] and x.dtype in (np.float32, np.int32, np.int64, np.uint8):
+        return b.SPACE_TO_DEPTH(x, block_size=window[0])
+    (rows, columns), (height, width), depth = outputs, window, x.dims[3]
+    parts = b.RESHAPE(x, np.array([-1, rows, height, columns, width * depth], np.int32))
+    parts = transposed(parts, (0, 1, 3, 2, 4), b)
+    return b.RESHAPE(parts, np.array([-1, rows, columns, height * width * depth], np.int32))
+
+
 @lower("ExtractImagePatches")
 def extract_image_patches(node, b):
     """The pixels of each window one after the other, as channels."""
     x = node.inputs[0]
     window, strides, rates = (node.attr(name)[1:3] for name in ("ksizes", "strides", "rates"))
+    if list(window) == list(strides) and list(rates) == [1, 1] and x.dims[3] is not None:
+        return blocks(node, b, x, [int(n) for n in window])
     slices, _, _ = windows(node, b, x, window, strides, rates)
     return slices[0] if len(slices) == 1 else b.CONCATENATION(*slices, axis=3)

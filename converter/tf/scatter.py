@@ -1,21 +1,31 @@
 """Elements put where indices say, and rows brought together by segments."""
 
+from __future__ import annotations
+
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..lowering.distinct import has_distinct_tuples
 from ..lowering.moves import (
     as_int32,
     as_type,
     dimension,
     element,
     inside_of,
+    int32s,
     like,
     positions,
+    reshaped,
+    slice_along,
     zeros_unless,
 )
 from .registry import lower
+
+if TYPE_CHECKING:
+    from ..ir.builder import Builder
+    from ..ir.graph import Tensor
 
 SEGMENTS = {
     "UnsortedSegmentMax": "UNSORTED_SEGMENT_MAX",
@@ -23,6 +33,9 @@ SEGMENTS = {
     "UnsortedSegmentProd": "UNSORTED_SEGMENT_PROD",
     "UnsortedSegmentSum": "UNSORTED_SEGMENT_SUM",
 }
+ADDABLE = (np.float32, np.int8, np.uint8, np.int32, np.int64, np.bool_)
+"""Types that SCATTER_ND has."""
+MAX_BROADCAST = 5  # dimensions of a SELECT_V2 that broadcasts
 SORTED = {"SegmentMax": "UNSORTED_SEGMENT_MAX", "SegmentMin": "UNSORTED_SEGMENT_MIN"}
 
 
@@ -180,11 +193,45 @@ def shape_of(x, b):
 @lower("TensorScatterUpdate")
 def tensor_scatter_update(node, b):
     """The tensor with other slices at index tuples; of several at one place the last."""
+    x, indices, updates = node.inputs
+    if _is_placed_once(x, indices) and node.text("bad_indices_policy") != "IGNORE":
+        return slices_placed(x, as_int32(indices, b), updates, node.shape(1)[1], b)
 
     def combine(slices, flat, rows, count):
         return rows_replaced(slices, flat, rows, count, b)
 
     return scatter_combined(node, b, combine)
+
+
+def _is_placed_once(x: Tensor, indices: Tensor) -> bool:
+    """Whether updates may be added up to zeros, as no two have the same place."""
+    sizes = indices.sizes
+    return (
+        x.sizes is not None
+        and x.dtype in ADDABLE
+        and (sizes is not None and len(sizes) == 2 and isinstance(sizes[1], int))
+        and (len(x.dims) <= MAX_BROADCAST or sizes[1] == len(x.dims))
+        and has_distinct_tuples(indices)
+    )
+
+
+def slices_placed(x: Tensor, indices: Tensor, updates: Tensor, depth: int, b: Builder) -> Tensor:
+    """A tensor with other slices at places that are told by a list of different index tuples."""
+    shape = shape_of(x, b)
+    placed = b.SCATTER_ND(indices, updates, shape)
+    if x.value is not None and not x.value.any():
+        return placed
+    n, column = indices.dims[0], (1,) * (len(x.dims) - depth)
+    if n is not None:
+        flags = b.constant(np.ones((n, *column), np.bool_))
+    else:
+        first = slice_along(indices, 1, 0, 1, b)
+        flags = reshaped(b.EQUAL(first, first), (-1, *column), b)
+    if column and x.is_static:
+        shape = b.constant(int32s([*(n or 0 for n in x.dims[:depth]), *column]))
+    elif column:
+        shape = b.CONCATENATION(slice_along(shape, 0, 0, depth, b), int32s(column), axis=0)
+    return b.SELECT_V2(b.SCATTER_ND(indices, flags, shape), placed, x)
 
 
 def rows_replaced(slices, flat, rows, count, b):

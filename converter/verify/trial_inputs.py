@@ -237,7 +237,14 @@ def _parts(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return np.array([least + (i < more) for i in range(x.size)], x.dtype)
 
 
-SHAPED = (_shape_like, _reshaped, _parts)
+def _splits(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Lists of integers tell where the rows begin that the first size of a shape is parted into."""
+    if not _is_list(x) or x.size < 2:
+        return x
+    return np.array([shape[0] * i // (x.size - 1) for i in range(x.size)], x.dtype)
+
+
+SHAPED = (_shape_like, _reshaped, _parts, _splits)
 
 
 def _factors(x: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """TFLiteConverter: what it takes, what it refuses, and that the file answers like its source."""
 
+from enum import Enum
+
 import numpy as np
 import pytest
 from drafting import Draft
@@ -9,7 +11,14 @@ import flatlite.lite
 from flatlite.errors import CalibrationError, UnsupportedOps
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import to_graph_def
-from flatlite.lite import Interpreter, OpsSet, Optimize, RepresentativeDataset, TargetSpec
+from flatlite.lite import (
+    Interpreter,
+    OpResolverType,
+    OpsSet,
+    Optimize,
+    RepresentativeDataset,
+    TargetSpec,
+)
 from flatlite.schema import model as schema_model
 
 TFLiteConverter = flatlite.lite.TFLiteConverter
@@ -332,6 +341,30 @@ def test_types_may_be_tensorflows(converter):
 
     converter.inference_type = converter.inference_input_type = DType()
     assert converter.convert()
+
+
+def test_settings_may_be_tensorflows(converter):
+    """Its enums have the names and values of ours; its TargetSpec is a plain class."""
+
+    def foreign(kind):
+        return Enum(kind.__name__, {member.name: member.value for member in kind})
+
+    class TargetSpec:
+        def __init__(self):
+            self.supported_ops = {foreign(OpsSet).TFLITE_BUILTINS, foreign(OpsSet).SELECT_TF_OPS}
+            self.supported_types = set()
+
+    converter.target_spec = TargetSpec()
+    converter.optimizations = [foreign(Optimize).DEFAULT]
+    with pytest.warns(UserWarning, match="no weights of 1024 elements or more"):
+        content = converter.convert()
+    assert converter.optimizations == [Optimize.DEFAULT]
+    assert converter.target_spec.supported_ops == {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS}
+    resolver = foreign(OpResolverType).BUILTIN_REF
+    Interpreter(model_content=content, experimental_op_resolver_type=resolver).allocate_tensors()
+    converter.optimizations = [Enum("Optimize", {"FASTEST": 1}).FASTEST]
+    with pytest.raises(ValueError, match="must be a list of Optimize members"):
+        converter.convert()
 
 
 def test_attributes_without_effect_say_so(converter):

@@ -142,6 +142,33 @@ def test_roll_of_unknown_sizes(shift, dtype):
     kinds_of(draft.source(rolled))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
+@pytest.mark.parametrize("mask", [None, 7, 6, "max", "min"])
+def test_bits(dtype, mask, litert):
+    """Of all kinds of integers, at both ends of their range, with another input or a constant."""
+    limits = np.iinfo(dtype)
+    x = np.array([limits.min, limits.min + 1, 0, 1, 6, limits.max - 1, limits.max], dtype)
+    draft = Draft()
+    left = draft.input("x", (7,), dtype)
+    if mask is None:
+        y, right, feeds = x[::-1].copy(), draft.input("y", (7,), dtype), [x, x[::-1].copy()]
+    else:
+        number = getattr(limits, mask) if isinstance(mask, str) else mask
+        y, feeds = np.array(number, dtype), [x]
+        right = y
+    results = [draft.op(kind, left, right) for kind in ("BitwiseAnd", "BitwiseOr")]
+    content = Conversion(Settings(), [draft.source(*results)], 2).run()
+    both, either = litert.run(content, [feeds])[0]
+    np.testing.assert_array_equal(both, x & y)
+    np.testing.assert_array_equal(either, x | y)
+
+
+def test_the_lowest_bits_are_a_remainder():
+    draft = Draft()
+    low = draft.op("BitwiseAnd", draft.input("x", (4,), np.int64), np.int64(255))
+    assert kinds_of(draft.source(low)) == ["FLOOR_MOD"]
+
+
 def test_what_a_reshape_demands_holds_after_it_is_gone(litert):
     """The source takes two or more, as one is no pair; what is left of the reshapes takes one."""
     draft = Draft()

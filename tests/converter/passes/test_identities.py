@@ -333,6 +333,15 @@ IDENTITIES = [
            }""",
     ),
     Rewrite(
+        "constants/hold_off_on_what_swallows",
+        merge_constants,
+        """graph main(x: float32[2,2]) {
+             a = ADD(x, float32[2,2]{-1e+09, -1e+09, 0.0, -1e+09})
+             b = ADD(a, float32[2,2]{1e+09, 0.0, 0.0, 1e+09})
+             return b
+           }""",
+    ),
+    Rewrite(
         "constants/hold_off_on_two_readers",
         merge_constants,
         """graph main(x: float32[n,4]) {

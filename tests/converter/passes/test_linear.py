@@ -180,6 +180,19 @@ BEFORE = [
            }""",
     ),
     Rewrite(
+        "before/one_factor_of_unknown_channels",
+        fuse_affine_before,
+        """graph main(x: float32[n,h]) {
+             a = MUL(x, float32[]{2.0})
+             c = FULLY_CONNECTED(a, float32[200,3]#w)
+             return c
+           }""",
+        """graph main(x: float32[n,h]) {
+             c = FULLY_CONNECTED(x, float32[200,3]#w)
+             return c
+           }""",
+    ),
+    Rewrite(
         "before/offset_of_valid_conv",
         fuse_affine_before,
         """graph main(x: float32[n,6,6,3]) {

@@ -4,6 +4,7 @@ from rewriting import Rewrite, check
 from flatlite.converter.passes.reshape import (
     fuse_broadcast,
     fuse_keep_dims,
+    join_reshapes,
     merge_reshapes,
     settle_shapes,
     sink_reshapes,
@@ -11,6 +12,51 @@ from flatlite.converter.passes.reshape import (
 )
 
 RESHAPES = [
+    Rewrite(
+        "join/two",
+        join_reshapes,
+        """graph main(x: float32[n,1,5,4], y: float32[n,1,5,4]) {
+             a = SQUEEZE(x; squeeze_dims=[1])
+             b = RESHAPE(y, int32[3]{-1, 5, 4})
+             z = ADD(a, b; fused_activation_function=RELU)
+             return z
+           }""",
+        """graph main(x: float32[n,1,5,4], y: float32[n,1,5,4]) {
+             c = ADD(x, y; fused_activation_function=RELU)
+             z = RESHAPE(c, int32[3]{-1, 5, 4})
+             return z
+           }""",
+    ),
+    Rewrite(
+        "join/holds_off_on_other_shapes",
+        join_reshapes,
+        """graph main(x: float32[n,1,20], y: float32[n,5,4]) {
+             a = RESHAPE(x, int32[2]{-1, 20})
+             b = RESHAPE(y, int32[2]{-1, 20})
+             z = ADD(a, b)
+             return z
+           }""",
+    ),
+    Rewrite(
+        "join/holds_off_on_broadcasts",
+        join_reshapes,
+        """graph main(x: float32[4,5], y: float32[4,5]) {
+             a = RESHAPE(x, int32[2]{20, 1})
+             b = RESHAPE(y, int32[2]{1, 20})
+             z = MUL(a, b)
+             return z
+           }""",
+    ),
+    Rewrite(
+        "join/holds_off_on_another_reader",
+        join_reshapes,
+        """graph main(x: float32[4,5], y: float32[4,5]) {
+             a = RESHAPE(x, int32[1]{20})
+             b = RESHAPE(y, int32[1]{20})
+             z = SUB(a, b)
+             return z, b
+           }""",
+    ),
     Rewrite(
         "settle/one_unknown",
         settle_shapes,
@@ -206,6 +252,32 @@ RESHAPES = [
              b = RESHAPE(a, int32[3]{-1, 2, 10})
              c = ADD(b, float32[10]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
              return c
+           }""",
+    ),
+    Rewrite(
+        "broadcast/fill",
+        fuse_broadcast,
+        """graph main(x: float32[n,h]) {
+             s = SHAPE(x)
+             y = FILL(s, float32[]{1.0})
+             c = GREATER(x, y)
+             z = SELECT_V2(c, x, y)
+             return z
+           }""",
+        """graph main(x: float32[n,h]) {
+             c = GREATER(x, float32[]{1.0})
+             z = SELECT_V2(c, x, float32[]{1.0})
+             return z
+           }""",
+    ),
+    Rewrite(
+        "broadcast/fill_that_gives_the_shape",
+        fuse_broadcast,
+        """graph main(x: float32[n,h], y: float32[h]) {
+             s = SHAPE(x)
+             f = FILL(s, float32[]{1.0})
+             z = ADD(y, f)
+             return z
            }""",
     ),
     Rewrite(

@@ -21,6 +21,7 @@ BOXES = np.concatenate([CORNERS, CORNERS + RNG.uniform(0.3, 1, (10, 2))], -1)
 SCORES = RNG.uniform(0, 1, 10)
 ROWS, ROW_INDICES = RNG.normal(size=(2, 4)), np.array([[1], [3]])
 BATCH = [np.stack([BOXES, BOXES[::-1]]), np.stack([SCORES, SCORES])]
+IMAGE = RNG.normal(size=(2, 8, 12, 3))
 image, raw = tf.image, tf.raw_ops
 
 
@@ -29,6 +30,11 @@ def best_of(version: int, **options) -> Callable:
     operation = getattr(raw, f"NonMaxSuppressionV{version}")
     limits = {"max_output_size": 8, "iou_threshold": 0.3, "score_threshold": 0.4, **options}
     return lambda x, y: operation(boxes=x, scores=y, **limits)
+
+
+def square(*window: int):
+    """Sizes, strides, rates and padding of windows that lie side by side."""
+    return [1, *window, 1], [1, *window, 1], [1, 1, 1, 1], "VALID"
 
 
 def clipped(*gradients):
@@ -57,6 +63,40 @@ CASES: dict[str, tuple[Callable, Sequence[np.ndarray]]] = {
     "update/constant": (
         lambda x, y: tf.tensor_scatter_nd_update(x, [[1, 0], [3, 2]], y), [BOXES, ROWS[0, :2]],
     ),
+    "patches": (lambda x: image.extract_patches(x, *square(4, 4)), [IMAGE]),
+    "patches/cropped": (lambda x: image.extract_patches(x, *square(3, 5)), [IMAGE]),
+    "patches/padded": (
+        lambda x: image.extract_patches(x, *square(5, 5)[:3], padding="SAME"), [IMAGE],
+    ),
+    "update/row": (
+        lambda x, i, y: tf.tensor_scatter_nd_update(x, [[i]], y[:1]),
+        [BOXES, np.array(3), ROWS],
+    ),
+    "update/element": (
+        lambda x, i: tf.tensor_scatter_nd_update(x, [[i, i - 1]], [7.0]), [BOXES, np.array(3)],
+    ),
+    "update/columns": (
+        lambda x, i: tf.tensor_scatter_nd_update(
+            x, tf.cast(tf.stack([tf.range(tf.size(i)), i], -1), tf.int64), [7.0, 8.0]
+        ),
+        [ROWS, np.array([1, 1])],
+    ),
+    "update/where": (
+        lambda x: tf.tensor_scatter_nd_update(
+            x, i := tf.where(x > 0), tf.fill([tf.shape(i)[0]], -1.0)
+        ),
+        [ROWS],
+    ),
+    "update/repeated": (
+        lambda x, i: tf.tensor_scatter_nd_update(x, tf.stack([i, i - i], -1), [7.0, 8.0, 9.0]),
+        [ROWS, np.array([1, 0, 1])],
+    ),
+    "update/cache": (
+        lambda y, i: tf.tensor_scatter_nd_update(
+            tf.zeros([1, 8, 4]), tf.stack([tf.zeros(2, tf.int32), i + tf.range(2)], -1), y
+        ),
+        [ROWS, np.array(5)],
+    ),
     "norm/of_one": (clipped, [BOXES]),
     "norm/of_two": (clipped, [BOXES, SCORES]),
     "norm/of_three": (clipped, [BOXES, SCORES, ROWS]),
@@ -78,7 +118,10 @@ def main():
         function = tf.function(lambda *a, body=body: tf.nest.flatten(body(*a)))
         concrete = function.get_concrete_function(*specs)
         frozen = convert_variables_to_constants_v2(concrete)
-        content = tf.lite.TFLiteConverter.from_concrete_functions([concrete], function).convert()
+        converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], function)
+        if name.startswith("patches"):
+            converter.target_spec.supported_ops = [tf.lite.OpsSet.SELECT_TF_OPS]
+        content = converter.convert()
         graph = frozen.graph.as_graph_def().SerializeToString()
         recorded[f"{name}/graph"] = np.frombuffer(graph, np.uint8)
         recorded[f"{name}/inputs"] = np.array([x.name for x in frozen.inputs])

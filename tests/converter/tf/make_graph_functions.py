@@ -42,6 +42,37 @@ CASES = {
     for mode in ("MIN_COMBINED", "MIN_FIRST", "SCALED")
     for narrow in (False, True)
 }
+Ragged = tf.RaggedTensor
+SIX = np.arange(1, 7, dtype=np.float32)
+SPLITS = np.int32([0, 2, 2, 5, 6])
+CASES |= {
+    "ragged/splits": (
+        lambda x, at: Ragged.from_row_splits(x, at).to_tensor(),
+        [SIX, SPLITS],
+    ),
+    "ragged/lengths": (
+        lambda x, n: Ragged.from_row_lengths(x, n).to_tensor(-1, shape=[3, 2]),
+        [np.arange(6), np.int64([1, 4, 0, 1])],
+    ),
+    "ragged/rowids": (
+        lambda x, rows: Ragged.from_value_rowids(x, rows, nrows=5).to_tensor(shape=[6, None, 3]),
+        [ROWS.reshape(6, 3), np.int32([0, 0, 1, 3, 3, 3])],
+    ),
+    "ragged/nested": (
+        lambda x, outer, inner: Ragged.from_nested_row_splits(x, [outer, inner]).to_tensor(7.0),
+        [SIX, np.int64([0, 3, 3, 4]), SPLITS.astype(np.int64)],
+    ),
+    "ragged/nested_rowids": (
+        lambda x, outer, inner: Ragged.from_nested_value_rowids(x, [outer, inner]).to_tensor(
+            shape=[None, 2, None, 3]
+        ),
+        [ROWS.reshape(6, 3), np.int32([0, 0, 0, 2]), np.int32([0, 0, 2, 3, 3, 3])],
+    ),
+    "ragged/empty": (
+        lambda x, at: Ragged.from_row_splits(x, at).to_tensor(),
+        [SIX[:0], np.int32([0, 0, 0])],
+    ),
+}
 CASES |= {
     "quantized/even": (quantized(tf.qint8, "SCALED", False, "HALF_TO_EVEN"), [LINE]),
     "approx_top_k": (lambda x: tf.math.approx_max_k(x, 3), [ROWS]),

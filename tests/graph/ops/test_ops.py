@@ -97,6 +97,8 @@ ELSEWHERE |= {"DecodeProtoV2", "EncodeProto"}
 """Those of message_calls.py."""
 ELSEWHERE |= {"Fact", "NthElement"}
 """Those of tests/training/sessions/kept_programs.py."""
+ELSEWHERE |= {"RaggedTensorToTensor"}
+"""Those of tests/converter/tf/graph_functions.npz."""
 ELSEWHERE |= {
     *("CombinedNonMaxSuppression", "CropAndResizeGradBoxes", "CropAndResizeGradImage"),
     *("DecodeAndCropJpeg", "DecodeBmp", "DecodeGif", "DecodeImage", "DecodeJpeg", "DecodePng"),
