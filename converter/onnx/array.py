@@ -117,9 +117,16 @@ def _may_be_copied(x, target):
     pairs_with_zero = [(old, n) for old, n in pairs if not never_zero(n)]
     n_empty = sum(not never_zero(old) for old, _ in pairs_with_zero)
     return any(
-        divide_exactly(old, n) is None and n_empty > (not never_zero(old))
+        not _are_zero_together(old, n) and n_empty > (not never_zero(old))
         for old, n in pairs_with_zero
     )
+
+
+def _are_zero_together(old, n):
+    """Whether `old` is certainly 0 where `n` is."""
+    if divide_exactly(old, n) is not None:
+        return True
+    return isinstance(old, Dim) and isinstance(divide_exactly(n, old), int)
 
 
 def subvector(vector, i, b, n=1):
