@@ -430,3 +430,20 @@ def test_slices_of_packed_projections_are_one_split(litert):
     content = converted(model)
     assert kinds(content) == ["SPLIT", "SUB", "MUL"]
     agrees_at([(5, 7, 24), (1, 3, 24)], model, litert, content=content)
+
+
+def test_positions_are_never_negative(litert):
+    """Embeddings of positions, whose indices are taken as they are."""
+    nodes = [
+        node("Shape", "x", "shape"),
+        node("Gather", "shape one", "length"),
+        node("Range", "zero length one", "steps"),
+        node("Add", "steps one", "positions"),
+        node("Gather", "table positions", "rows"),
+        node("Add", "x rows"),
+    ]
+    constants = {"zero": np.int64(0), "one": np.int64(1), "table": floats(20, 4)}
+    model = model_of(nodes, {"x": floats(3, 7, 4)}, constants=constants, free={3, 7})
+    content = converted(model)
+    assert "FLOOR_MOD" not in kinds(content)
+    agrees_at([(3, 7, 4), (1, 2, 4)], model, litert, content=content)
