@@ -68,6 +68,7 @@ from .reshape import (
     sink_reshapes,
     sink_reshapes_through_pads,
 )
+from .reshape_regions import cancel_reshapes
 from .sequences import write_states
 from .shared_memory import keep_from_overwriting
 from .size_vectors import join_sizes, share_sizes
@@ -143,6 +144,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (merge_fully_connected_reshapes, "brings the bias next to the product"),
     (merge_matmul_reshape, "the same for products of two computed matrices"),
     (sink_reshapes, "brings bias and activation next to the convolution"),
+    (cancel_reshapes, "what one at a time does not reach, as each has several readers"),
     (sink_reshapes_through_pads, "brings reshapes around a PAD together"),
     (merge_transposes, "one transpose between two ops is what the rules below expect"),
     (fuse_transpose_into_matmul, "before regions are flipped around it"),
