@@ -142,6 +142,10 @@ ROWS |= {
         "us": step(4, 64, 2), "d": FOUR_BITS["d"], "ds": step(4, 32, 4),
         "uz": packed(4, 64, 1), "dz": packed(4, 32, 2)}, k=2, activation_type="silu",
         block_size=16, tolerance=1e-3),
+    "QGemm channels": Row("QGemm", "x xs xz w ws wz b os oz", {"x": packed(3, 16)}, {
+        **scales("x"), "w": (packed(5, 16) // 2).astype(np.int8), "ws": step(5),
+        "wz": np.zeros(5, np.int8), "b": np.arange(5, dtype=np.int32) * 100,
+        "os": np.float32(2), "oz": np.uint8(10)}, transB=1, tolerance=1),
 }  # fmt: skip
 
 DEFINITIONS = {
