@@ -94,13 +94,13 @@ def _join(graph: Graph, op: Op) -> bool:
     reader = graph.ops[first]
     measured = [other.inputs[0] for other in before if other.kind == "SHAPE"]
     tensors = [op.inputs[0] for op in shapes.values()] + reader.present_inputs + graph.inputs
-    given = {id(output) for other in before for output in other.outputs}
+    available = {id(output) for other in before for output in other.outputs}
     sources = [
         tensor
         for tensor in tensors + measured
         if tensor.sizes is not None
         and not tensor.is_constant
-        and (tensor.producer is None or id(tensor) in given)
+        and (tensor.producer is None or id(tensor) in available)
     ]
     parts = _parts(extents_of(result).ravel().tolist(), sources)
     if parts is None or _n_new(parts, shapes, result) >= len(cone) + (not _is_joined(op)):
@@ -194,16 +194,16 @@ def _built(
     graph: Graph, reader: Op, parts: Sequence[Part], shapes: dict[int, Op], result: Tensor
 ) -> Tensor:
     b = builder(graph, reader)
-    made: dict[int, Tensor] = {key: op.output for key, op in shapes.items()}
+    vectors: dict[int, Tensor] = {key: op.output for key, op in shapes.items()}
     joined: list[Tensor] = []
     for part in parts:
         if part.source is None:
             joined.append(b.constant(np.array(part.extents, result.dtype)))
             continue
-        shape = made.get(id(part.source))
+        shape = vectors.get(id(part.source))
         if shape is None:
             shape = b.SHAPE(part.source, out_type=b.tensor_type(result.dtype))
-            made[id(part.source)] = shape
+            vectors[id(part.source)] = shape
         if not result.rank:
             mask = {"shrink_axis_mask": 1}
         elif _is_whole(part):
