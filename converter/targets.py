@@ -98,6 +98,8 @@ class Target:
             reason = _against_types(op, target_types.MICRO)
             if not reason and op.kind == "EXPAND_DIMS" and op.inputs[1].value is None:
                 reason = f"input 1 ('{op.inputs[1].name}') must be constant"
+            if not reason and op.kind == "DEQUANTIZE" and n_scales(op.inputs[0]) > 1:
+                reason = f"it takes one scale, got {n_scales(op.inputs[0])}"
             return reason or _against_rank(op, target_ranks.MICRO, {})
         if self.name == "edgetpu":
             return _against_edgetpu(op)
@@ -119,6 +121,11 @@ class Target:
             f"the target {self.name} does not run all operators of the model; change them in the "
             "source, or choose another target:\n  " + "\n  ".join([*refusals[:MAX_SHOWN], *more])
         )
+
+
+def n_scales(tensor: Tensor) -> int:
+    """How many scales a tensor has."""
+    return 0 if tensor.quantization is None else len(tensor.quantization.scales)
 
 
 def target_of(name: str) -> Target:

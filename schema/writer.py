@@ -57,6 +57,8 @@ _PREPEND = {
 }
 _ROOM, _TABLE_ROOM = 1 << 16, 1 << 10
 """Bytes for what is no constant: of a file, and of each tensor, operator and buffer at most."""
+_CHUNK = 1 << 23
+"""Bytes of a constant that are written before their pages are given back."""
 _LATE_BYTES = 1 << 12
 """Vectors from this size on are written last, past the builder: none lies in memory twice."""
 _ALIGNMENT = tables.ALIGNMENT["Buffer", "data"]
@@ -113,7 +115,9 @@ class _Writer:
         for offset, values in reversed(self.late):
             stream.write(view[position : end - offset])
             flat = np.ascontiguousarray(values).reshape(-1).view("u1")
-            stream.write(flat.data)
+            for start in range(0, len(flat), _CHUNK):
+                stream.write(flat[start : start + _CHUNK].data)
+                page_out(flat[start : start + _CHUNK])
             position = end - offset + len(flat)
             page_out(values)
         stream.write(view[position:])

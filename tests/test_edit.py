@@ -434,6 +434,21 @@ def test_texts_that_are_refused(change, message):
         edit.assemble(json.dumps(content))
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (edit.save(chain()), "this is a .tflite file"),
+        (b"\x80 text \xff", "this is no text"),
+        (b"[1, 2", "Expecting ',' delimiter"),
+        ("[]", 'with "format": "flatlite model 1"'),
+    ],
+)
+def test_what_is_no_text_of_a_model(text, message):
+    words = re.escape("the text must be JSON of flatlite dump") + ".*" + re.escape(message)
+    with pytest.raises(ValueError, match=words):
+        edit.assemble(text)
+
+
 def test_the_page_runs(digits_file, monkeypatch, capsys):
     monkeypatch.chdir(digits_file.parent)
     names = {}

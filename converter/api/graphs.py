@@ -58,6 +58,7 @@ class Lowering:
         from ..ir.check_sizes import check_sizes
         from ..passes import optimize
         from ..passes.targets import rewrite_for_target
+        from ..quantize.settings_recipe import recipe_of
         from ..targets import target_of
 
         target = target_of(self.settings.target)
@@ -72,7 +73,7 @@ class Lowering:
         for graph in graphs:
             optimize(graph, self._note_run, for_integers)
             if not graph.is_final:
-                rewrite_for_target(graph, target)
+                rewrite_for_target(graph, target, recipe_of(self.settings) is None)
                 check_sizes(graph)
         self._draw("after_passes", graphs)
         return graphs

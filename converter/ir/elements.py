@@ -141,6 +141,8 @@ def _truncated(x: Extent, y: Extent) -> Extent | None:
         return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
     if dims.not_negative(x) and dims.not_negative(y):
         return dims.floor_div(x, y)
+    if isinstance(y, int) and y > 0 and dims.not_negative(dims.add(x, y - 1)):
+        return dims.largest(dims.floor_div(x, y), 0)  # of -1 / 2 the floor is -1
     return dims.divide_exactly(x, y)
 
 

@@ -119,7 +119,7 @@ def run_prepare(
         for first, second in node.equalities:
             demand(first, second)
     is_known = is_pure(op.kind) and all(
-        operand is None or operand.value is not None for operand in operands
+        operand is None or operand.is_constant for operand in operands
     )
     is_dynamic = isinstance(emit, DynamicResult)
     if is_dynamic and (not is_known or _is_symbolic_or_large(operands, emit.shapes, limit)):

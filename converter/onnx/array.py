@@ -8,6 +8,7 @@ import numpy as np
 
 from ..ir.dims import Dim, divide_exactly, never_zero
 from ..ir.graph import Tensor
+from ..ir.limits import limits_of
 from ..lowering.moves import (
     as_int32,
     dimension,
@@ -117,9 +118,16 @@ def _may_be_copied(x, target):
     pairs_with_zero = [(old, n) for old, n in pairs if not never_zero(n)]
     n_empty = sum(not never_zero(old) for old, _ in pairs_with_zero)
     return any(
-        divide_exactly(old, n) is None and n_empty > (not never_zero(old))
+        not _are_zero_together(old, n) and n_empty > (not never_zero(old))
         for old, n in pairs_with_zero
     )
+
+
+def _are_zero_together(old, n):
+    """Whether `old` is certainly 0 where `n` is."""
+    if divide_exactly(old, n) is not None:
+        return True
+    return isinstance(old, Dim) and isinstance(divide_exactly(n, old), int)
 
 
 def subvector(vector, i, b, n=1):
@@ -273,7 +281,8 @@ def gathered(x, positions, axis, b):
 def from_front(node, b, x, indices, axis):
     """Indices along an axis of `x`, those below 0 counted from its end, as int32.
 
-    Indices that are only computed to be below 0 cost two operators; those of a shape never are.
+    Indices that are only computed to be below 0 cost two operators; those of shapes, and positions,
+    never are.
     """
     values, length = indices.value, x.dims[axis]
     if values is not None:
@@ -281,8 +290,9 @@ def from_front(node, b, x, indices, axis):
             return as_int32(indices, b)
         if length is not None:
             return b.constant(np.where(values < 0, values + length, values).astype(np.int32))
+    never_negative = limits_of(indices)[0] >= 0
     indices = as_int32(indices, b)
-    if indices.elements is not None:
+    if indices.elements is not None or never_negative:
         return indices
     size = np.int32(length) if length is not None else dimension(x, axis, b)
     return b.FLOOR_MOD(indices, size) if length != 0 else indices

@@ -180,7 +180,7 @@ def weights_axis(node: Node, x: Tensor) -> int:
     if node.type == "DequantizeLinear":
         axis = node.attr("axis", 1)
     else:
-        axis = 0 if node.type.endswith("Conv") else -1
+        axis = 0 if node.type.endswith("Conv") or node.attr("transB", 0) else -1
     return axis % (x.rank or 1)
 
 

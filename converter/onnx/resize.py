@@ -86,6 +86,8 @@ def resize(node, b):
         coordinates = _source_coordinates(node, b, axis, mode, transformation)
         if mode == "nearest":
             indices = _nearest(node, coordinates, axis.length)
+            if isinstance(coordinates, Term) and _is_floor(node, transformation):
+                indices = minimum(coordinates, axis.length - 1.0)  # CAST drops the fraction
             x = b.GATHER(x, b.CAST(operand_of(b, indices), dtype=np.int32), axis=axis.index)
         else:
             x = _weighted(b, x, axis.index, _weights(node, b, coordinates, axis, old_size, mode))
@@ -271,6 +273,11 @@ def _nearest_mode(node):
     return node.attr("nearest_mode", "round_prefer_floor")
 
 
+def _is_floor(node, transformation):
+    """Whether places, none of which is negative, are rounded down."""
+    return transformation == "asymmetric" and _nearest_mode(node) == "floor"
+
+
 def _nearest(node, coordinates, length):
     mode = _nearest_mode(node)
     node.require(mode in ROUNDINGS, f"nearest_mode must be one of {[*ROUNDINGS]}, got '{mode}'")
@@ -424,8 +431,7 @@ def _samples_equal(node, b, axis, mode, transformation):
         if mode == "nearest":
             rounding = _nearest_mode(node)
             is_half = transformation == "half_pixel" and rounding.startswith("round")
-            is_floor = transformation == "asymmetric" and rounding == "floor"
-            return is_whole and (is_half or is_floor)
+            return is_whole and (is_half or _is_floor(node, transformation))
         return by_sizes or (is_whole and axis.length is None)
     coordinates = _source_coordinates(node, b, axis, mode, transformation)
     ratio = axis.length / axis.count

@@ -69,8 +69,10 @@ from .reshape import (
     sink_reshapes,
     sink_reshapes_through_pads,
 )
+from .reshape_regions import cancel_reshapes
 from .sequences import write_states
 from .shared_memory import keep_from_overwriting
+from .size_vectors import join_sizes, share_sizes
 from .slices import cancel_reverses, take_expanded
 from .transpose import (
     fuse_transpose_after_matmul,
@@ -79,6 +81,12 @@ from .transpose import (
     transpose_to_reshape,
 )
 from .trim_loops import take_last_row, trim_loops
+from .unpack import (
+    split_before_reshape,
+    transpose_without_unit_axis,
+    unpack_before_transpose,
+    unpack_slices,
+)
 
 PASSES: tuple[tuple[Pass, str], ...] = (
     (settle_shapes, "the SHAPE chains it frees are dead code for the next"),
@@ -86,6 +94,8 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (fold_constants, "the others look for constants"),
     (order_operands, "the others look for constants on the right"),
     (merge_duplicates, "patterns compare tensors by identity"),
+    (share_sizes, "what they were computed by is dead code then"),
+    (join_sizes, "of what is shared nothing is computed again"),
     (share_zeros, "what zeros are only like is dead code then"),
     (merge_casts, "what they leave may be an identity"),
     (remove_identities, "an op that does nothing hides its neighbours from each other"),
@@ -95,6 +105,10 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (trim_loops, "what remains of loops; fewer values to look at"),
     (cancel_reverses, "layers that go backwards leave pairs of them"),
     (take_expanded, "of lists of one row, which loops leave"),
+    (transpose_without_unit_axis, "of what layers put together and take apart"),
+    (unpack_slices, "one op that the next two move"),
+    (unpack_before_transpose, "what it leaves may be a RESHAPE before it"),
+    (split_before_reshape, "before reshapes are merged and moved"),
     (drop_empty_parts, "a join of one part is an identity"),
     (multiply_by_zero, "what it gives is a constant, and adding it an identity"),
     (single_pack_to_reshape, "reshapes merge, PACK does not"),
@@ -132,6 +146,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (merge_matmul_reshape, "the same for products of two computed matrices"),
     (sink_reshapes, "brings bias and activation next to the convolution"),
     (join_reshapes, "the same for sums of what comes from two of them"),
+    (cancel_reshapes, "what one at a time does not reach, as each has several readers"),
     (sink_reshapes_through_pads, "brings reshapes around a PAD together"),
     (merge_transposes, "one transpose between two ops is what the rules below expect"),
     (fuse_transpose_into_matmul, "before regions are flipped around it"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..ir.builder import Builder
-from ..ir.graph import Op, Tensor
-from ..ir.pseudo import having
+from ..ir.graph import Tensor
+from ..ir.limits import limits_of
 
 N_CORRECTIONS = 3
 """Quotients of float32 are right to 22 bits; after three of them the remainder is about the
@@ -63,21 +63,8 @@ def _as_int32(b: Builder, *tensors: Tensor) -> list[Tensor]:
     ]
 
 
-def is_int32(x: Tensor, depth: int = 32) -> bool:
-    """Whether every number in `x` certainly fits int32: a constant, or a size of a tensor."""
-    if x.dtype.itemsize < INT32.itemsize or x.dtype == INT32:
-        return x.dtype.kind in "iub"
-    if x.is_constant:
-        limits = np.iinfo(INT32)
-        return bool(np.all((x.data >= limits.min) & (x.data <= limits.max)))
-    op: Op | None = x.producer
-    if op is None or depth == 0:
-        return False
-    if op.kind in ("SHAPE", "RANK"):
-        return True
-    if op.kind == "CAST":
-        return op.inputs[0].dtype.kind in "iub" and is_int32(op.inputs[0], depth - 1)
-    if op.kind in having("moves"):
-        data = [tensor for tensor in op.present_inputs if tensor.dtype == x.dtype]
-        return all(is_int32(tensor, depth - 1) for tensor in data)
-    return False
+def is_int32(x: Tensor) -> bool:
+    """Whether every number in `x` certainly fits int32: those computed of sizes mostly do."""
+    low, high = limits_of(x)
+    limits = np.iinfo(INT32)
+    return bool(limits.min <= low and high <= limits.max)

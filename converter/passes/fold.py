@@ -172,7 +172,7 @@ def _merge_constants(graph: Graph) -> int:
         if not tensor.is_constant or tensor.is_variable:
             continue
         value = tensor.data
-        sample = value.ravel()[:: max(1, value.size // SAMPLE)].tolist()
+        sample = value.flat[:: max(1, value.size // SAMPLE)].tolist()
         key = (value.dtype, value.shape, tensor.quantization, repr(sample))
         group = groups.setdefault(key, [])
         first = next((other for other in group if same_bits(other.data, value)), None)

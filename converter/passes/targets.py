@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from math import prod
+from itertools import chain
+from math import pi, prod
 from typing import Any
 
 import numpy as np
 
+from ...schema.quantization import Quantization
 from ...schema.targets import ranks as target_ranks
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
+from ..lowering import formulas
 from ..targets import Target
 from .driver import fault
 from .legalize import swap_results
@@ -23,17 +26,21 @@ MAX_PARTS = 256  # parts of a product or of a repetition
 MANY_AXES = 5  # what some runtimes do not repeat operands along
 
 
-def rewrite_for_target(graph: Graph, target: Target) -> int:
+def rewrite_for_target(graph: Graph, target: Target, is_quantized: bool = True) -> int:
     """Writes what a target does not run as what it may run, in place; gives the number of changes.
 
         x -> POW(3) -> y        becomes        x -> MUL(x) -> MUL(x) -> y
 
+    Before a graph is quantized, what has an integer form of its own waits.
     Holds off where RULES has no form for an operator; `Target.check` refuses it then.
     """
     count = 0
-    for callee in graph.reachable():
+    rounds = [list(graph.reachable())] * 2  # some forms are in operators that have one, too
+    for callee in chain(*rounds):
         for op in list(callee.ops):
             if op.kind not in RULES or not target.reason_against(op):
+                continue
+            if op.kind in LAST and not is_quantized:
                 continue
             try:
                 result = RULES[op.kind](op, builder(callee, op))
@@ -136,6 +143,49 @@ def _with_float_weights(position: int) -> Rule:
     return rule
 
 
+def _with_one_scale(op: Op, b: Builder) -> Tensor | None:
+    """DEQUANTIZE of constant channels: of the integers, times the scales."""
+    x = op.inputs[0]
+    scheme = x.quantization
+    if x.value is None or scheme is None or np.any(scheme.zero_points):
+        return None
+    integers = b.constant(x.value, x.name)
+    integers.quantization = Quantization([1.0], [0])
+    floats = b.DEQUANTIZE(integers)
+    floats.value = None  # folded, the weights would be stored as floats
+    shape = [1] * len(x.dims)
+    shape[scheme.axis] = -1
+    return b.MUL(floats, np.reshape(np.asarray(scheme.scales, np.float32), shape))
+
+
+def _gelu(op: Op, b: Builder) -> Tensor | None:
+    """GELU of floats by its formula; of integers between DEQUANTIZE and QUANTIZE.
+
+    Its exact form is max(x, 0) - |x| / 2 * erfc(|x| / sqrt(2)), which needs no sign.
+    """
+    (x,) = op.inputs
+    if x.dtype != np.float32:
+        x = b.DEQUANTIZE(x)
+    half = np.float32(0.5)
+    if op.options.approximate:
+        cube = b.MUL(b.MUL(b.SQUARE(x), x), np.float32(0.044715))
+        gate = b.TANH(b.MUL(b.ADD(x, cube), np.float32((2 / pi) ** 0.5)))
+        y = b.MUL(b.MUL(x, half), b.ADD(gate, np.float32(1)))
+    else:
+        size = b.ABS(x)
+        tail = formulas.erfc(b, b.MUL(size, np.float32(0.5**0.5)))
+        y = b.SUB(b.RELU(x), b.MUL(b.MUL(size, half), tail))
+    return y if y.dtype == op.output.dtype else _quantized(y, op, b)
+
+
+def _quantized(x: Tensor, op: Op, b: Builder) -> Tensor:
+    """`x` with the type and scale that the result of an op has."""
+    y = op.output
+    result = Tensor(y.name, y.dtype, y.sizes, quantization=y.quantization)
+    b.graph.insert_before(op, Op("QUANTIZE", [x], [result], origin=op.origin))
+    return result
+
+
 def _with_fewer_axes(op: Op, b: Builder) -> Tensor | None:
     """The same operator on operands whose neighbouring axes are one where both repeat alike."""
     rank = op.output.rank or 0
@@ -173,11 +223,15 @@ def _with_fewer_axes(op: Op, b: Builder) -> Tensor | None:
     return b.RESHAPE(y, sizes, new_shape=sizes)
 
 
+LAST = frozenset({"GELU"})
+"""Operators that a quantizer looks at as a whole."""
 RULES: dict[str, Rule] = {
     **dict.fromkeys(target_ranks.TF_2_14_BROADCAST, _with_fewer_axes),
     "CONV_2D": _with_float_weights(1),
     "DEPTHWISE_CONV_2D": _with_float_weights(1),
+    "DEQUANTIZE": _with_one_scale,
     "FULLY_CONNECTED": _with_float_weights(1),
+    "GELU": _gelu,
     "POW": _power,
     "REDUCE_PROD": _product,
     "TILE": _tile,

@@ -16,7 +16,7 @@ from ..onnx.dynamic import float_form
 from ..onnx.image_layout import has_channels_last
 from ..onnx.names import domain_of, names_read
 from .onnx_upgrade import upgrade
-from .onnx_weights import without_weights
+from .onnx_weights import view_of, without_weights
 from .source import Port, Shapes, SourceTensor, check_names, set_shapes, some
 
 if TYPE_CHECKING:
@@ -158,9 +158,9 @@ def load(
     opsets = operator_sets(model)
     upgrade(model, opsets)
     graph = model.graph
-    folder = Path(model_file).parent if isinstance(model_file, str | os.PathLike) else None
+    files = WeightFiles(model_file if isinstance(model_file, str | os.PathLike) else None)
     arrays = {
-        t.name: weights[i] if i in weights else array_of(t, folder)
+        t.name: weights[i] if i in weights else array_of(t, files)
         for i, t in enumerate(graph.initializer)
     }
     if graph.sparse_initializer:
@@ -294,8 +294,11 @@ def ordered_functions(functions: Iterable[FunctionProto]) -> tuple[FunctionProto
     return tuple(ordered)
 
 
-def array_of(tensor: TensorProto, folder: Path | None) -> np.ndarray:
-    """An initializer's value, from the message or from a file in `folder`, if there is one."""
+def array_of(tensor: TensorProto, files: WeightFiles) -> np.ndarray:
+    """An initializer's value, from the message or from a file beside the model.
+
+    Elements that stand in a file as in an array are a view of it.
+    """
     from onnx import TensorProto
     from onnx.numpy_helper import to_array
 
@@ -305,7 +308,12 @@ def array_of(tensor: TensorProto, folder: Path | None) -> np.ndarray:
             f"{MAX_ELEMENTS} elements, got {list(tensor.dims)}"
         )
     if tensor.data_location == TensorProto.EXTERNAL:
-        tensor = _from_file(tensor, folder)
+        content = files.bytes_of(tensor)
+        array = view_of(content, tensor.data_type, tensor.dims)
+        if array is not None:
+            return array
+        tensor = TensorProto(name=tensor.name, dims=tensor.dims, data_type=tensor.data_type)
+        tensor.raw_data = bytes(content)
     try:
         return to_array(tensor)
     except KeyError:
@@ -316,37 +324,49 @@ def array_of(tensor: TensorProto, folder: Path | None) -> np.ndarray:
         raise ModelError(f"initializer '{tensor.name}' is malformed: {error}") from None
 
 
-def _from_file(tensor: TensorProto, folder: Path | None) -> TensorProto:
-    """The same initializer with the bytes it refers to."""
-    from onnx import TensorProto
+class WeightFiles:
+    """The files that initializers lie in, each mapped once.
 
-    entry = {row.key: row.value for row in tensor.external_data}
-    where = f"initializer '{tensor.name}'"
-    if folder is None:
-        raise ConverterError(
-            f"{where} lies in the file '{entry.get('location', '')}', and model_file is no path; "
-            "give the path of the model, or the message that onnx.load makes of it"
-        )
-    try:
-        content = map_file(member(folder, entry.get("location", "")))
-    except FileNotFoundError as error:
-        raise FileNotFoundError(
-            f"{where} lies in '{error.filename}', which does not exist; copy the files beside the "
-            "model, too"
-        ) from None
-    try:
-        start = int(entry.get("offset", 0))
-        length = int(entry.get("length", len(content) - start))
-    except ValueError:
-        raise ModelError(f"{where}: offset and length must be numbers, got {entry}") from None
-    if not 0 <= start <= start + length <= len(content):
-        raise ModelError(
-            f"{where}: bytes {start} to {start + length} lie outside of '{entry['location']}', "
-            f"which has {len(content)}"
-        )
-    filled = TensorProto(name=tensor.name, dims=tensor.dims, data_type=tensor.data_type)
-    filled.raw_data = bytes(content[start : start + length])
-    return filled
+    Args:
+        model_file: the model's path, in whose folder they are; None where it has none.
+    """
+
+    def __init__(self, model_file: str | os.PathLike | None) -> None:
+        self._folder = None if model_file is None else Path(model_file).parent
+        self._mapped: dict[str, memoryview] = {}
+
+    def bytes_of(self, tensor: TensorProto) -> memoryview:
+        """What an initializer refers to."""
+        entry = {row.key: row.value for row in tensor.external_data}
+        name, where = entry.get("location", ""), f"initializer '{tensor.name}'"
+        content = self._file(name, where)
+        try:
+            start = int(entry.get("offset", 0))
+            length = int(entry.get("length", len(content) - start))
+        except ValueError:
+            raise ModelError(f"{where}: offset and length must be numbers, got {entry}") from None
+        if not 0 <= start <= start + length <= len(content):
+            raise ModelError(
+                f"{where}: bytes {start} to {start + length} lie outside of '{name}', which has "
+                f"{len(content)}"
+            )
+        return content[start : start + length]
+
+    def _file(self, name: str, where: str) -> memoryview:
+        if self._folder is None:
+            raise ConverterError(
+                f"{where} lies in the file '{name}', and model_file is no path; give the path of "
+                "the model, or the message that onnx.load makes of it"
+            )
+        if name not in self._mapped:
+            try:
+                self._mapped[name] = map_file(member(self._folder, name))
+            except FileNotFoundError as error:
+                raise FileNotFoundError(
+                    f"{where} lies in '{error.filename}', which does not exist; copy the files "
+                    "beside the model, too"
+                ) from None
+        return self._mapped[name]
 
 
 def typed(value: Any) -> SourceTensor:

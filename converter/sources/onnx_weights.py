@@ -6,7 +6,8 @@ without the elements of these initializers is the model's in everything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import prod
 
 import ml_dtypes
 import numpy as np
@@ -94,15 +95,20 @@ def _tensor(content: memoryview) -> tuple[bytes, np.ndarray | None]:
             while begin < end:
                 n, begin = _varint(content, begin)
                 dims.append(n)
-    dtype = np.dtype(TYPES.get(data_type, np.void))
-    if raw is None or (dtype.kind == "V" and dtype.name == "void"):
-        return b"", None
-    size = dtype.itemsize
-    for n in dims:
-        size *= n
-    if size != raw.nbytes or raw.nbytes < SMALLEST:
-        return b"", None
-    return described, np.frombuffer(raw, dtype).reshape(dims)
+    array = None if raw is None else view_of(raw, data_type, dims)
+    return (b"", None) if array is None else (described, array)
+
+
+def view_of(content: memoryview, data_type: int, dims: Sequence[int]) -> np.ndarray | None:
+    """Raw data as an array of ONNX's type; None where it is small, has another size, or elements
+    that stand otherwise in an array.
+    """
+    if data_type not in TYPES or content.nbytes < SMALLEST:
+        return None
+    dtype = np.dtype(TYPES[data_type])
+    if prod(dims) * dtype.itemsize != content.nbytes:
+        return None
+    return np.frombuffer(content, dtype).reshape(tuple(dims))
 
 
 def _fields(content: memoryview) -> Iterator[tuple[int, int, int, int]]:

@@ -155,16 +155,29 @@ def window(memory: np.ndarray, buffer: Buffer) -> np.ndarray:
 
 
 def constant(array: ArrayLike, name: str = "") -> Buffer:
-    """A buffer with the values of `array`, which must not change afterwards."""
-    array = np.asarray(array, order="C")
-    if not array.flags.aligned:
-        array = array.copy()
+    """A buffer with the values of `array`, which must not change afterwards.
+
+    Elements that are not in order, or not aligned, are copied when they are first asked for.
+    """
+    values = np.asarray(array)
+    is_plain = values.flags.c_contiguous and values.flags.aligned
+    storage = Storage(
+        CONSTANT,
+        values.nbytes,
+        _flat(values) if is_plain else None,
+        name,
+        min(values.itemsize, 8),  # that of the widest dtype it can be seen as
+        None if is_plain else lambda: _flat(np.require(values, requirements=["C", "A"])),
+    )
+    return Buffer(values.dtype, values.shape, storage)
+
+
+def _flat(array: np.ndarray) -> np.ndarray:
+    """The bytes of an array in order, or its objects."""
     flat = array.reshape(-1)
-    if not array.dtype.hasobject:
-        flat = flat.view(np.uint8) if array.size else np.empty(0, np.uint8)
-    alignment = min(array.itemsize, 8)  # that of the widest dtype it can be seen as
-    storage = Storage(CONSTANT, array.nbytes, flat, name, alignment)
-    return Buffer(array.dtype, array.shape, storage)
+    if array.dtype.hasobject:
+        return flat
+    return flat.view(np.uint8) if array.size else np.empty(0, np.uint8)
 
 
 @lru_cache(256)

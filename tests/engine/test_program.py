@@ -46,6 +46,17 @@ def test_numbers_follow_the_dtype_of_the_arrays(run_kernel, dtype, low):
     np.testing.assert_array_equal(program.array(out), np.maximum(x.value, dtype(low)))
 
 
+def test_a_constant_out_of_order_is_copied_when_it_is_read():
+    elements = np.arange(6, dtype=f32).reshape(2, 3)
+    unaligned = np.frombuffer(b"-" + elements.tobytes(), f32, offset=1).reshape(2, 3)
+    for values in (elements.T, unaligned):
+        buffer = constant(values)
+        assert (buffer.shape, buffer.nbytes) == (values.shape, 24)
+        np.testing.assert_array_equal(buffer.value, values)
+        assert buffer.value.flags.aligned and not np.shares_memory(buffer.value, elements)
+        assert buffer.storage.array is buffer.storage.array
+
+
 def test_rows_run_in_order_and_share_the_arena():
     program, x = Program(), bound((1000,), f32)
     here = x

@@ -108,6 +108,46 @@ ROWS = {
         num_heads=2, kv_num_heads=1, do_rotary=1),
 }  # fmt: skip
 
+
+EXPERT_DRAWS = np.random.default_rng(40)  # not those of the rows that other modules draw next
+
+
+def drawn(*shape):
+    return EXPERT_DRAWS.normal(size=shape).astype(np.float32)
+
+
+def packed(*shape):
+    return EXPERT_DRAWS.integers(0, 256, shape).astype(np.uint8)
+
+
+def step(*shape):
+    """Scales of weights, one for each row or block."""
+    return np.float32(0.02) * np.abs(drawn(*shape)) + np.float32(0.005)
+
+
+ROUTED = {"x": drawn(2, 3, 32), "r": drawn(6, 4)}
+FOUR_BITS = {"u": packed(4, 64, 16), "us": step(4, 64), "ub": drawn(4, 64),
+    "d": packed(4, 32, 32), "ds": step(4, 32), "db": drawn(4, 32)}  # fmt: skip
+ROWS |= {
+    "QMoE": Row("QMoE", "x r u us ub d ds db", ROUTED, FOUR_BITS, k=2, activation_type="silu",
+        normalize_routing_weights=1, tolerance=1e-3),
+    "QMoE 8 bits": Row("QMoE", "x r u us - d ds", ROUTED, {"u": packed(4, 64, 32),
+        "us": step(4, 64), "d": packed(4, 32, 64), "ds": step(4, 32)}, k=1,
+        activation_type="relu", expert_weight_bits=8, tolerance=1e-3),
+    "QMoE SwiGLU": Row("QMoE", "x r u us ub d ds db", ROUTED, {**FOUR_BITS,
+        "u": packed(4, 128, 16), "us": step(4, 128), "ub": drawn(4, 128)}, k=2,
+        activation_type="swiglu", swiglu_fusion=1, activation_alpha=1.702, activation_beta=1.0,
+        swiglu_limit=7.0, normalize_routing_weights=1, tolerance=1e-3),
+    "QMoE blocks": Row("QMoE", "x r u us - d ds - - - - uz dz", ROUTED, {"u": FOUR_BITS["u"],
+        "us": step(4, 64, 2), "d": FOUR_BITS["d"], "ds": step(4, 32, 4),
+        "uz": packed(4, 64, 1), "dz": packed(4, 32, 2)}, k=2, activation_type="silu",
+        block_size=16, tolerance=1e-3),
+    "QGemm channels": Row("QGemm", "x xs xz w ws wz b os oz", {"x": packed(3, 16)}, {
+        **scales("x"), "w": (packed(5, 16) // 2).astype(np.int8), "ws": step(5),
+        "wz": np.zeros(5, np.int8), "b": np.arange(5, dtype=np.int32) * 100,
+        "os": np.float32(2), "oz": np.uint8(10)}, transB=1, tolerance=1),
+}  # fmt: skip
+
 DEFINITIONS = {
     "GroupNorm": GROUPS.format(x="x", n=4) + SAME,
     "GroupNorm SiLU": GROUPS.format(x="x", n=2) + SILU,

@@ -44,8 +44,12 @@ def assemble(text: str | bytes) -> Model:
 
     Raises ValueError, saying where, for what is no such text.
     """
+    if isinstance(text, bytes) and text[4:8] == tables.FILE_IDENTIFIER.encode():
+        raise ValueError("the text must be JSON of flatlite dump, this is a .tflite file")
     try:
         content = json.loads(text)
+    except UnicodeDecodeError:
+        raise ValueError("the text must be JSON of flatlite dump, this is no text") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"the text must be JSON of flatlite dump: {error}") from None
     if not isinstance(content, dict) or content.pop("format", None) != FORMAT:

@@ -257,18 +257,23 @@ def causal_conv_with_state(node, b):
 
 @lower(f"{DOMAIN}MoE")
 def mixture_of_experts(node, b):
-    """The sum of the experts that each row's largest weights choose, times these weights.
+    """The sum of the experts that each row's largest weights choose, times these weights."""
+    x, router, up, up_bias, down, down_bias, gate, gate_bias = (node.input(i) for i in range(8))
+    weights = routed(node, b, router, node.attr("normalize_routing_weights", 0))
+    return mixture(node, b, x, weights, (up, up_bias), (down, down_bias), (gate, gate_bias))
+
+
+def mixture(node, b, x, weights, up, down, gate):
+    """A mixture of experts by their `weights`, each pair the weights and bias of a layer of theirs.
 
     All experts see all rows; the weights of those that are not chosen are 0.
     """
-    x, router, up, up_bias, down, down_bias, gate, gate_bias = (node.input(i) for i in range(8))
     node.require(not node.attr("use_sparse_mixer", 0), "use_sparse_mixer is not supported")
     hidden = node.shape()[-1]
     rows = reshaped(x, (-1, hidden), b)
     states = b.EXPAND_DIMS(rows, np.int32(0))
-    inner = _experts(b, states, up, up_bias)
-    out = _experts(b, _expert_activation(node, b, inner, states, gate, gate_bias), down, down_bias)
-    weights = _routed(node, b, router)
+    inner = _experts(b, states, *up)
+    out = _experts(b, _expert_activation(node, b, inner, states, *gate), *down)
     weights = b.EXPAND_DIMS(transposed(weights, (1, 0), b), np.int32(2))
     total = b.SUM(b.MUL(out, weights), np.array([0], np.int32))
     shape = [size or -1 for size in node.shape()]
@@ -308,11 +313,14 @@ def _expert_activation(node, b, inner, states, gate, gate_bias):
     return _swiglu(node, b, gate, up, limit)
 
 
-def _routed(node, b, router):
-    """The weights [rows, experts] of the chosen experts, 0 of others."""
+def routed(node, b, router, normalize):
+    """The weights [rows, experts] of the chosen experts, 0 of others.
+
+    Their sum is 1 where they are to `normalize`, else what the chosen have of all.
+    """
     n_experts, k = router.dims[1], node.attr("k", 1)
     node.require(n_experts is not None, "the number of experts must be known")
-    if node.attr("normalize_routing_weights", 0):
+    if normalize:
         values, places = b.TOPK_V2(router, np.int32(k), n_outputs=2)
         shares = b.SOFTMAX(values, beta=1.0)
     else:

@@ -9,6 +9,7 @@ from .. import matmul, norm, pool, quantized, recurrent
 from ..registry import lower
 from .attention import self_attention
 from .fused import DOMAIN, as_onnx, embedded, swapped
+from .layers import mixture, routed
 
 FP4 = np.array([0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4], np.float32)
 FP4 = np.concatenate([FP4, -FP4])
@@ -251,6 +252,39 @@ def matmul_n_bits(node, b):
     weights = weights.reshape(n_rows, -1)[:, :depth].astype(np.float32)
     out = matmul.matmul(as_onnx(node, node.inputs[0], b.constant(weights.T.copy())), b)
     return out if node.input(5) is None else b.ADD(out, node.input(5))
+
+
+@lower(f"{DOMAIN}QMoE")
+def quantized_mixture(node, b):
+    """A mixture of experts whose weights are integers of few bits, with scales of rows or blocks.
+
+    ONNX Runtime's kernel for processors always normalizes the weights of the chosen experts.
+    """
+    kind = node.attr("quant_type", "int")
+    node.require(kind == "int", f"quant_type must be 'int', got '{kind}'")
+    node.require(node.input(14) is None, "router_weights are not supported")
+    weights = routed(node, b, node.input(1), normalize=True)
+    up, down, gate = (_expert_layer(node, b, number) for number in (1, 2, 3))
+    return mixture(node, b, node.input(0), weights, up, down, gate)
+
+
+def _expert_layer(node, b, number):
+    """The weights [experts, outputs, inputs] as floats and the bias of layer 1, 2 or 3."""
+    first = 3 * number - 1
+    if node.input(first) is None:
+        return None, None
+    bits = node.attr(f"fc{number}_expert_weight_bits", node.attr("expert_weight_bits", 4))
+    packed, scales = node.constant(first), node.constant(first + 1).astype(np.float32)
+    steps = _unpacked(node, packed, bits)
+    n_experts, n_rows, depth = steps.shape
+    size = node.attr("block_size", 0) if scales.ndim == 3 else depth
+    n_blocks = depth // size
+    steps = steps.reshape(n_experts * n_rows, n_blocks, size)
+    shape = (n_experts, n_rows) if scales.ndim == 2 else (n_experts * n_rows, n_blocks)
+    zeros = _zero_points(node, 10 + number, shape, bits)
+    zeros = zeros.reshape(-1, n_blocks, 1) if zeros.ndim else zeros
+    weights = (steps - zeros) * scales.reshape(-1, n_blocks, 1)
+    return b.constant(weights.reshape(n_experts, n_rows, depth)), node.input(first + 2)
 
 
 @lower(f"{DOMAIN}MatMulBnb4")

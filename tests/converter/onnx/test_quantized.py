@@ -114,6 +114,22 @@ def test_integers_that_leave_the_model_are_exact(litert):
     )
 
 
+def test_ties_between_levels_are_no_error():
+    """Halves of a level, of which the source's float32 rounds some up and some down."""
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["a"]),
+        helper.make_node("DequantizeLinear", ["a", "s", "z"], ["b"]),
+        helper.make_node("Resize", ["b", "", "ratio"], ["c"], mode="linear"),
+        helper.make_node("QuantizeLinear", ["c", "s", "z"], ["d"]),
+        helper.make_node("DequantizeLinear", ["d", "s", "z"], ["y"]),
+    ]
+    constants = {"s": np.float32(0.05), "z": np.int8(0), "ratio": np.float32([1, 1, 2, 2])}
+    model = model_of(nodes, constants, onnx.TensorProto.FLOAT, (1, 3, 8, 9))
+    converter = TFLiteConverter.from_onnx_model(model)
+    converter.convert()
+    assert converter.verified
+
+
 def test_another_scale_is_no_pair():
     """What is read on another scale than it was quantized on keeps its integers."""
     constants = {"s": np.float32(0.1), "t": np.float32(0.2), "z": np.uint8(128)}

@@ -358,3 +358,92 @@ def test_sizes_beside_one_that_an_input_says_stay_known(nodes, litert):
         want = ReferenceEvaluator(model).run(None, one)[0]
         for results in (runner(**one), other):
             np.testing.assert_allclose(results["y"], want, 1e-5, 1e-5)
+
+
+SIZES_AGAIN = [
+    node("Shape", "x", "shape"),
+    node("Gather", "shape first", "n"),
+    node("Gather", "shape second", "length"),
+    node("Unsqueeze", "n zero", "n1"),
+    node("Unsqueeze", "length zero", "length1"),
+    node("Concat", "n1 length1 heads", "sizes", axis=0),
+    node("Reshape", "x sizes", "r"),
+    node("Softmax", "r", "a", axis=-1),
+    node("Shape", "a", "again"),
+    node("Slice", "again zero two", "rows"),
+    node("Concat", "rows minus", "whole", axis=0),
+    node("Reshape", "a whole"),
+]
+"""As exporters write the sizes of attention, in every layer again."""
+
+
+def test_sizes_are_taken_once(litert):
+    constants = {
+        "first": np.int64(0),
+        "second": np.int64(1),
+        "zero": np.int64([0]),
+        "two": np.int64([2]),
+        "heads": np.int64([3, 8]),
+        "minus": np.int64([-1]),
+    }
+    model = model_of(SIZES_AGAIN, {"x": floats(5, 7, 24)}, constants=constants, free={5, 7})
+    content = converted(model)
+    sizes = ["SHAPE", "STRIDED_SLICE", "CONCATENATION"]
+    assert kinds(content) == [*sizes, "RESHAPE", "SOFTMAX", "CONCATENATION", "RESHAPE"]
+    agrees_at([(5, 7, 24), (1, 3, 24), (2, 1, 24)], model, litert, content=content)
+
+
+def test_whole_numbers_of_strides_are_divided_in_int32(litert):
+    """`(n - 1) // 2 + 1`, as torch writes the length behind a stride of 2, where it is negative."""
+    nodes = [
+        node("Shape", "x", "shape"),
+        node("Sub", "shape one", "less"),
+        node("Div", "less two", "half"),
+        node("Add", "half one", "length"),
+        node("ConstantOfShape", "length"),
+    ]
+    constants = {"one": np.int64([1]), "two": np.int64([2])}
+    model = model_of(nodes, {"x": floats(7)}, constants=constants, free={7})
+    content = converted(model)
+    assert kinds(content).count("DIV") == 1 and len(kinds(content)) < 9
+    agrees_at([(7,), (1,), (6,), (0,)], model, litert, content=content)
+
+
+def test_slices_of_packed_projections_are_one_split(litert):
+    """As torch writes its packed projections of attention."""
+    nodes = [
+        node("Shape", "x", "shape"),
+        node("Slice", "shape zero two", "rows"),
+        node("Concat", "rows parts", "sizes", axis=0),
+        node("Reshape", "x sizes", "packed"),
+        node("Unsqueeze", "packed zero", "unit"),
+        node("Transpose", "unit", "moved", perm=[3, 1, 2, 0, 4]),
+        node("Squeeze", "moved third", "three"),
+        *(node("Gather", f"three i{i}", f"g{i}") for i in range(3)),
+        node("Sub", "g0 g1", "d"),
+        node("Mul", "d g2"),
+    ]
+    constants = {f"i{i}": np.int64(i) for i in range(3)}
+    constants |= {"zero": np.int64([0]), "two": np.int64([2]), "third": np.int64([3])}
+    constants["parts"] = np.int64([3, 8])
+    model = model_of(nodes, {"x": floats(5, 7, 24)}, constants=constants, free={5, 7})
+    content = converted(model)
+    assert kinds(content) == ["SPLIT", "SUB", "MUL"]
+    agrees_at([(5, 7, 24), (1, 3, 24)], model, litert, content=content)
+
+
+def test_positions_are_never_negative(litert):
+    """Embeddings of positions, whose indices are taken as they are."""
+    nodes = [
+        node("Shape", "x", "shape"),
+        node("Gather", "shape one", "length"),
+        node("Range", "zero length one", "steps"),
+        node("Add", "steps one", "positions"),
+        node("Gather", "table positions", "rows"),
+        node("Add", "x rows"),
+    ]
+    constants = {"zero": np.int64(0), "one": np.int64(1), "table": floats(20, 4)}
+    model = model_of(nodes, {"x": floats(3, 7, 4)}, constants=constants, free={3, 7})
+    content = converted(model)
+    assert "FLOOR_MOD" not in kinds(content)
+    agrees_at([(3, 7, 4), (1, 2, 4)], model, litert, content=content)

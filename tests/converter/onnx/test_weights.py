@@ -6,6 +6,7 @@ import pytest
 from onnx import numpy_helper
 from onnx_models import floats, model_of, node
 
+from flatlite.converter.sources.onnx import load
 from flatlite.converter.sources.onnx_weights import without_weights
 from flatlite.lite import TFLiteConverter
 from flatlite.schema.files import map_file
@@ -72,3 +73,24 @@ def test_a_file_and_its_bytes_become_the_same(tmp_path):
     ]
     assert contents[0] == contents[1] == contents[2]
     assert map_file(path).nbytes > sum(x.nbytes for x in LARGE.values())
+
+
+def test_weights_in_another_file_are_views_of_it(tmp_path):
+    weights = {"w": floats(64, 40), "v": floats(40, 64), "b": floats(64)}
+    nodes = [node("MatMul", "x w", "t"), node("MatMul", "t v", "u"), node("Add", "u b")]
+    path = tmp_path / "model.onnx"
+    onnx.save(model_of(nodes, {"x": floats(3, 64)}, constants=weights), path,
+              save_as_external_data=True, location="weights", size_threshold=0)  # fmt: skip
+    arrays = load(path).arrays
+    for name, want in weights.items():
+        np.testing.assert_array_equal(arrays[name], want)
+    mapped = np.frombuffer(whole_file(arrays["w"]), "u1")
+    assert mapped.tobytes() == (tmp_path / "weights").read_bytes()
+    assert [np.shares_memory(arrays[name], mapped) for name in "wvb"] == [True, True, False]
+
+
+def whole_file(array):
+    """What an array is a view of."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return array.obj if isinstance(array, memoryview) else array
