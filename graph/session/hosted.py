@@ -27,6 +27,7 @@ MODULES = (
     "control",
     "dataset_functions",
     "dataset_iterators",
+    "dataset_orders",
     "dataset_sources",
     "dataset_transforms",
     "distorted_boxes",
