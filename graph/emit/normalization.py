@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class _Formulas:
         """1 / sqrt(variance + epsilon)"""
         shifted = self.do("add", variance, epsilon)
         out = arena(variance.shape, np.float32)
-        self._program.call("unary.rsqrt", shifted, out, split=out.size)
+        self._program.call("unary.rsqrt", shifted.ravel(), out.ravel(), split=out.size)
         return out
 
     def moved(self, old: Buffer, new: Buffer, factor: float) -> Buffer:
@@ -88,7 +88,7 @@ def batch_norm(
         return None
     new_mean, new_variance = mean, variance
     if op.get_attr("is_training"):
-        n, factor = rows.shape[0], float(op.get_attr("exponential_avg_factor"))
+        n, factor = rows.shape[0], cast("float", op.get_attr("exponential_avg_factor"))
         old_mean, old_variance = mean, variance
         mean = formulas.over_rows("mean", rows)
         variance = formulas.over_rows("mean", formulas.squared_difference(rows, mean))

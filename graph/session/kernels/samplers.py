@@ -162,8 +162,10 @@ def _sampled(
             chosen.append(c)
     stream.skip(_WORDS_PER_CANDIDATE * n // 4)
     candidates = np.array(chosen, np.int64)
-    counts = [_counts(sampler.probability(c), n, tries) for c in (true_classes, candidates)]
-    return candidates, *counts
+    true_counts, counts = (
+        _counts(sampler.probability(c), n, tries) for c in (true_classes, candidates)
+    )
+    return candidates, true_counts, counts
 
 
 def _range(op: Operation) -> int:
