@@ -25,6 +25,7 @@ MODULES = (
     "accumulators",
     "barriers",
     "control",
+    "dataset_caches",
     "dataset_functions",
     "dataset_iterators",
     "dataset_orders",

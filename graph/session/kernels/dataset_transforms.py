@@ -267,28 +267,6 @@ def shard(
     return Data(lambda: islice(data.elements(), first, None, n), known)
 
 
-@dataset_kernel("CacheDataset")
-def cached(op: Operation, state: State, source: np.ndarray, *options: np.ndarray) -> Data:
-    """The elements, kept from the first time that one has been through them."""
-    data, memory = dataset_of(source), list[Element]()
-    is_whole = False
-
-    def elements() -> Elements:
-        return iter(memory) if is_whole else filled()
-
-    def filled() -> Elements:
-        nonlocal is_whole
-        new = list[Element]()
-        for element in data.elements():
-            new.append(element)
-            yield element
-        if not is_whole:
-            memory.extend(new)
-            is_whole = True
-
-    return Data(elements, data.cardinality)
-
-
 @dataset_kernel("ZipDataset")
 def zipped(op: Operation, state: State, *sources: np.ndarray) -> Data:
     """Elements of several datasets side by side, up to the end of the shortest."""

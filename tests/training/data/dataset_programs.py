@@ -63,6 +63,7 @@ D.from_tensor_slices(['1,2', '3,4', '5,x', '7,8', '9,1']).map(lambda s: tf.decod
 D.from_tensor_slices(['1,2', '3,4', '5,6', '7,8', '9,1']).map(lambda s: tf.decode_csv(s, [[0.], ['']])).batch(4)
 D.from_tensor_slices(['ab', 'cd', 'ef', 'ghi', 'jk']).map(lambda s: tf.decode_raw(s, tf.uint8)).batch(5)
 D.range(9).map(lambda x: tf.fill([3], x)).padded_batch(4, [5])
+D.range(3).map(lambda x: (x, tf.as_string(x * 5))).cache(F + '/cache').repeat(2)
 D.range(9).map(lambda x: tf.fill([x % 3], x)).padded_batch(5, [None])
 D.range(20).map(lambda x: x + tf.random_uniform([], 0, 9, tf.int64, seed=5)).batch(5)
 tf.data.TFRecordDataset(F + '/examples').map(lambda s: tf.parse_single_example(s, {'x': tf.FixedLenFeature([], tf.int64), 's': tf.FixedLenFeature([], tf.string)})).repeat(3).batch(4)
