@@ -117,8 +117,22 @@ def split_v(call: Call) -> Sequence[Tensor]:
 
 @rows("Slice")
 def slices(call: Call) -> Tensor:
-    """A block of each row."""
+    """A block of each row, at a place of its own if need be."""
+    if call.is_stacked(1):
+        return _blocks(call)
     return ops.Slice(call.rows(0), _before(call, 1, 0), _before(call, 2, -1))
+
+
+def _blocks(call: Call) -> Tensor:
+    """Blocks of known sizes where each row says, picked along one dimension after the other."""
+    sizes, x, begins = call.op.inputs[2].value, call.rows(0), call.rows(1)
+    if sizes is None or (sizes < 0).any():
+        raise call.refusal("the sizes of the blocks are not known")
+    for axis, n in enumerate(sizes.tolist()):
+        if call.sizes(0)[axis] != n:
+            places = begins[:, axis : axis + 1] + np.arange(n, dtype=begins.dtype)
+            x = ops.GatherV2(x, places, np.int32(axis + 1), batch_dims=1)
+    return x
 
 
 @rows("StridedSlice")

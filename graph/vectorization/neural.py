@@ -42,10 +42,10 @@ def bias_add(call: Call) -> Sequence[Tensor]:
 
 @rows("RandomStandardNormal", "RandomUniform", "RandomUniformInt", "TruncatedNormal")
 def random(call: Call) -> Sequence[Tensor]:
-    """Random numbers for all rows, of one stream."""
-    if not call.draws:
+    """Random numbers for all rows."""
+    if call.options.draw is None:
         raise call.refusal("it draws other numbers for each row")
-    return call.again(call.sized(call.one(0)), *(call.one(i) for i in range(1, len(call.inputs))))
+    return call.options.draw(call, call.sized(call.one(0)))
 
 
 @rows("InTopKV2")

@@ -60,6 +60,22 @@ def rows(*types: str) -> Callable[[Rule], Rule]:
     return register
 
 
+@dataclass(frozen=True)
+class Options:
+    """How operations are treated.
+
+    Attributes:
+        draw: Gives the random numbers of all rows, of the shape it gets; None where none are drawn.
+        one_by_one: What computes an operation that has no form for all rows, if anything does.
+        does_both: Whether both branches may be computed for all rows, although one may fail for a
+            row that takes the other.
+    """
+
+    draw: Callable[[Call, Tensor], Sequence[Tensor]] | None = None
+    one_by_one: Callable[[Call], Sequence[Tensor]] | None = None
+    does_both: bool = False
+
+
 class Call:
     """An operation on one row, at least one input of which differs from row to row.
 
@@ -67,7 +83,7 @@ class Call:
         op: The operation.
         inputs: What takes the place of its inputs.
         n: How many rows there are, an int32.
-        draws: Whether random numbers may be drawn for all rows at once.
+        options: How the operations are treated.
         checks: What has to run before the results may be looked at; a rule may add to it.
     """
 
@@ -76,11 +92,11 @@ class Call:
         op: Operation,
         inputs: Sequence[Value],
         n: Tensor,
-        draws: bool,
+        options: Options,
         checks: list[Operation],
     ):
         self.op, self.inputs, self.n = op, inputs, n
-        self.draws, self.checks = draws, checks
+        self.options, self.checks = options, checks
 
     def refusal(self, reason: str) -> NoRule:
         """The error that says why this operation has to be done row by row."""

@@ -14,7 +14,7 @@ from ...core.create import convert_to_tensor
 from ...core.function_graph import trace_graph
 from ...core.graph import Operation, Tensor
 from ...core.scopes import get_default_graph, name_scope
-from ...vectorization.registry import Call, Value
+from ...vectorization.registry import Call, Options, Value
 from ...vectorization.rewrite import over_rows
 from .functional import map_fn
 
@@ -63,7 +63,7 @@ def vectorized_map(
         for argument, tensor, length in zip(arguments, tensors, lengths, strict=True):
             values[argument] = _slices(tensor, length == 1 and set(lengths) != {1})
         one_by_one = _SliceBySlice(warn) if fallback_to_while_loop else None
-        rows = over_rows(outputs, values, convert_to_tensor(n), True, one_by_one)
+        rows = over_rows(outputs, values, convert_to_tensor(n), Options(_draw, one_by_one))
         return pack(returned, [_stacked(row, n) for row in rows])
 
 
@@ -101,6 +101,11 @@ def _stacked(row: Value, n: Tensor | int) -> Tensor:
     if isinstance(n, int) and tensor.sizes is not None:
         tensor.set_shape((n, *tensor.sizes[1:]))
     return tensor
+
+
+def _draw(call: Call, sizes: Tensor) -> Sequence[Tensor]:
+    """Random numbers of all slices from one draw."""
+    return call.again(sizes, *(call.one(i) for i in range(1, len(call.inputs))))
 
 
 class _SliceBySlice:

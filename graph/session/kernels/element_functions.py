@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy as np
 from ....schema.errors import OpError
 from ...core.build import ops
 from ...core.graph import Graph
-from ...vectorization.registry import NoRule, Value
+from ...emit.random import IN_TURN
+from ...vectorization.registry import Call, NoRule, Options, Value
 from ...vectorization.rewrite import over_rows
 from ..datasets import Element, Elements, Several, stacked
 from .control import Body, RunnableGraph, body_of
@@ -57,10 +59,17 @@ class ElementFunction:
         shapes = {tuple(part.shape for part in element) for element in elements}
         if self._rows is None or len(elements) < FEWEST or len(shapes) > 1:
             return None
+        drawn = [
+            (stream, stream.memory.copy())
+            for op, stream in self._body.state.streams.items()
+            if op.graph is self._rows.graph
+        ]
         try:
             results = self._rows.run([*stacked(elements), *self._captured])
         except OpError:
             self._is_by_element = True
+            for stream, place in drawn:
+                stream.memory[:] = place
             return None
         return [tuple(x[i, ...] for x in results) for i in range(len(elements))]
 
@@ -82,7 +91,9 @@ def _over_rows(body: Body, n_components: int) -> RunnableGraph | None:
         values[tensor] = Value(copy, is_component)
     with graph.as_default():
         try:
-            results = over_rows(body.outputs, values, _count(values[components[0]].tensor))
+            n = _count(values[components[0]].tensor)
+            options = Options(partial(_draw_in_turn, body.state), does_both=True)
+            results = over_rows(body.outputs, values, n, options)
         except NoRule:
             return None
     if not all(result.is_stacked for result in results):
@@ -90,6 +101,16 @@ def _over_rows(body: Body, n_components: int) -> RunnableGraph | None:
     return RunnableGraph(
         body.state, graph, [values[x].tensor for x in arguments], [r.tensor for r in results]
     )
+
+
+def _draw_in_turn(state: State, call: Call, sizes: Tensor) -> Sequence[Tensor]:
+    """The numbers that an operation would draw for one element after the other."""
+    if call.op.type not in ("RandomUniform", "RandomUniformInt"):
+        raise call.refusal("it draws other numbers for each element")
+    others = [call.one(i) for i in range(1, len(call.inputs))]
+    op = call.added([sizes, *others], {IN_TURN: True})
+    state.streams[op] = state.stream(call.op)
+    return op.outputs
 
 
 def _count(stack: Tensor) -> Tensor:
@@ -163,6 +184,14 @@ class Applied:
             pairs.append(pair)
         return pairs
 
+    def skip(self, n: int) -> None:
+        """Leaves out the next `n` elements."""
+        for _ in range(n):
+            if self._pending:
+                self._pending.popleft()
+            elif next(self._elements, None) is None:
+                return
+
     def _attempt(self, puts_off: bool) -> tuple[Element, Element] | None:
         """The next element and its result; None behind the last, and before one that fails."""
         try:
@@ -207,21 +236,17 @@ class Mapped(Several):
         return [result for _, result in self._applied.take(n)]
 
     def batch(self, n: int) -> list[Element]:
-        """The next `n`, fewer at the end; an error comes behind the last of them."""
-        results, error = list[Element](), None
-        n_left = n
-        while n_left:
+        """The next `n`, fewer at the end; when one fails, those behind it are left out, too."""
+        results = list[Element]()
+        while len(results) < n:
             try:
-                more = self.take(n_left)
-            except OpError as failure:
-                error, n_left = error or failure, n_left - 1
-                continue
+                more = self.take(n - len(results))
+            except OpError:
+                self._applied.skip(n - len(results) - 1)
+                raise
             if not more:
                 break
             results += more
-            n_left -= len(more)
-        if error is not None:
-            raise error
         return results
 
 
