@@ -71,8 +71,10 @@ def several(elements: Elements, n: int) -> list[Element]:
 
     When one fails, those before it are lost.
     """
+    if not isinstance(elements, Several):
+        return list(islice(elements, n))
     taken = list[Element]()
-    while len(taken) < n and (more := some(elements, n - len(taken))):
+    while len(taken) < n and (more := elements.take(n - len(taken))):
         taken += more
     return taken
 
