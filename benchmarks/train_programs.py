@@ -15,6 +15,10 @@ IMAGES = 32
 ROWS, STEPS, FEATURES, UNITS = 64, 50, 16, 64
 SENTENCES, WORDS, VOCABULARY, WIDTH, HEADS, LAYERS = 16, 32, 200, 64, 4, 2
 
+PICTURES, SIZE, CHANNELS = 32, 32, (16, 32, 32)
+REVIEWS, LENGTH, DICTIONARY = 32, 40, 5000
+PAIRS, NOISE, NAMES, VECTOR = 128, 64, 20000, 128
+
 Built = tuple[list[Any], Any, Any]
 
 
@@ -77,6 +81,54 @@ def transformer(tf: Any) -> Built:
     logits = _dense_along(tf, _layer_norm(tf, h, "last"), WIDTH, VOCABULARY, "logits")
     loss = _mean_loss(tf, logits, y)
     return [x, y], loss, tf.train.AdamOptimizer(0.001).minimize(loss)
+
+
+def convnet(tf: Any) -> Built:
+    """Three convolutions with batch normalization and its updates, momentum."""
+    x = tf.placeholder(tf.float32, [None, SIZE, SIZE, 3], "x")
+    y = tf.placeholder(tf.int32, [None], "y")
+    h, updates = x, []
+    for i, (n_in, n) in enumerate(zip((3, *CHANNELS), CHANNELS)):  # noqa: B905  # TensorFlow's Python may be older
+        with tf.variable_scope(f"block{i}"):
+            h = tf.nn.conv2d(h, _weights(tf, [3, 3, n_in, n]), strides=[1, 1, 1, 1], padding="SAME")
+            scale = tf.get_variable("scale", [n], initializer=tf.ones_initializer())
+            h, mean, variance = tf.nn.fused_batch_norm(h, scale, _zeros(tf, [n], "offset"))
+            for name, value in (("mean", mean), ("variance", variance)):
+                moving = tf.get_variable(name, [n], trainable=False)
+                updates.append(tf.assign_sub(moving, 0.01 * (moving - value)))
+        h = tf.nn.max_pool(tf.nn.relu(h), [1, 2, 2, 1], [1, 2, 2, 1], "VALID")
+    logits = _dense(tf, tf.reduce_mean(h, [1, 2]), CHANNELS[-1], 10, "logits")
+    loss = _mean_loss(tf, logits, y)
+    with tf.control_dependencies(updates):
+        return [x, y], loss, tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)
+
+
+def gru(tf: Any) -> Built:
+    """Rows of an embedding through dynamic_rnn over a GRU, Adam."""
+    x = tf.placeholder(tf.int32, [None, LENGTH], "x")
+    y = tf.placeholder(tf.int32, [None], "y")
+    table = tf.get_variable("table", [DICTIONARY, UNITS], initializer=_initializer(tf, 0.1))
+    with tf.variable_scope("net", initializer=_initializer(tf, 0.1)):
+        cell = tf.nn.rnn_cell.GRUCell(UNITS)
+        rows = tf.nn.embedding_lookup(table, x)
+        _, state = tf.nn.dynamic_rnn(cell, rows, dtype=tf.float32)
+    loss = _mean_loss(tf, _dense(tf, state, UNITS, 2, "logits"), y)
+    return [x, y], loss, tf.train.AdamOptimizer(0.001).minimize(loss)
+
+
+def word2vec(tf: Any) -> Built:
+    """Pairs of words with noise-contrastive estimation, gradient descent."""
+    x = tf.placeholder(tf.int32, [None], "x")
+    y = tf.placeholder(tf.int64, [None, 1], "y")
+    rows = tf.get_variable("rows", [NAMES, VECTOR], initializer=_initializer(tf, 1.0))
+    weights = tf.get_variable("weights", [NAMES, VECTOR], initializer=_initializer(tf, 0.1))
+    sampled = tf.nn.log_uniform_candidate_sampler(y, 1, NOISE, True, NAMES, seed=3)
+    losses = tf.nn.nce_loss(
+        weights, _zeros(tf, [NAMES]), y, tf.nn.embedding_lookup(rows, x), NOISE, NAMES,
+        sampled_values=sampled,
+    )  # fmt: skip
+    loss = tf.reduce_mean(losses, name="loss")
+    return [x, y], loss, tf.train.GradientDescentOptimizer(1.0).minimize(loss)
 
 
 def _initializer(tf: Any, scale: float) -> Callable[..., Any]:
@@ -144,12 +196,18 @@ PROGRAMS: dict[str, Callable[[Any], Built]] = {
     "mlp": mlp,
     "lstm": lstm,
     "transformer": transformer,
+    "convnet": convnet,
+    "gru": gru,
+    "word2vec": word2vec,
 }
 TITLES = {
     "lenet": f"LeNet, batch {IMAGES}, momentum",
     "mlp": f"MLP of 3 layers, {MLP_UNITS} units, batch {MLP_BATCH}, Adam",
     "lstm": f"LSTM, {UNITS} units, {ROWS} x {STEPS} steps, clipped Adam",
     "transformer": f"transformer, {LAYERS} layers, {SENTENCES} x {WORDS} words, Adam",
+    "convnet": f"3 convolutions with batch normalization, batch {PICTURES}, momentum",
+    "gru": f"embedding and GRU, {UNITS} units, {REVIEWS} x {LENGTH} steps, Adam",
+    "word2vec": f"word2vec, {NAMES} words, {NOISE} noise words, batch {PAIRS}",
 }
 
 
@@ -159,7 +217,14 @@ def batches(name: str, count: int = 4) -> list[tuple[np.ndarray, np.ndarray]]:
     if name == "transformer":
         words = random.randint(0, VOCABULARY, [count, SENTENCES, WORDS + 1]).astype(np.int32)
         return [(rows[:, :-1].copy(), rows[:, 1:].copy()) for rows in words]
+    if name == "gru":
+        words = random.randint(0, DICTIONARY, [count, REVIEWS, LENGTH]).astype(np.int32)
+        return [(rows, (rows[:, 0] % 2).astype(np.int32)) for rows in words]
+    if name == "word2vec":
+        pairs = random.randint(0, NAMES, [count, PAIRS, 2])
+        return [(rows[:, 0].astype(np.int32), rows[:, 1:].astype(np.int64)) for rows in pairs]
     shapes = {
+        "convnet": (PICTURES, SIZE, SIZE, 3),
         "lenet": (IMAGES, 28, 28, 1),
         "mlp": (MLP_BATCH, 784),
         "lstm": (ROWS, STEPS, FEATURES),

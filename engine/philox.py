@@ -17,6 +17,7 @@ _LIMIT = 2.0
 """Where a truncated normal is cut off."""
 _TINY = np.float32(1e-7)
 _PARITY = 0x1BD11BDA
+_BLOCK = 256  # words that are computed at once where they are taken one by one
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
@@ -88,25 +89,26 @@ class Words:
     """The words of a stream one by one, as TensorFlow's kernels on the CPU draw them."""
 
     def __init__(self, stream: Philox):
-        self._stream, self._next, self._block = stream, 0, np.zeros(0, np.uint64)
+        self._stream, self._next = stream, 0
+        self._block: list[int] = []
 
     def word(self) -> int:
         """32 bits."""
-        at = self._next % 1024
+        at = self._next % _BLOCK
         if not at:
-            counters = np.arange(self._next // _GROUP, (self._next + 1024) // _GROUP)
-            self._block = self._stream.words(counters).ravel()
+            counters = np.arange(self._next // _GROUP, (self._next + _BLOCK) // _GROUP)
+            self._block = self._stream.words(counters).ravel().tolist()
         self._next += 1
-        return int(self._block[at])
+        return self._block[at]
 
     def double(self) -> float:
-        """A number in [0, 1) of 52 bits."""
-        pair = np.array([self.word(), self.word()], np.uint64)
-        return float(uniform_floats(pair, np.dtype(np.float64))[0])
+        """A number in [0, 1) of 52 bits, as `uniform_floats` makes it."""
+        high = self.word() & 0xFFFFF
+        return (high << 32 | self.word()) * 2.0**-52
 
     def single(self) -> float:
-        """A number in [0, 1) of 23 bits."""
-        return float(uniform_floats(np.array([self.word()], np.uint64), np.dtype(np.float32))[0])
+        """A number in [0, 1) of 23 bits, as `uniform_floats` makes it."""
+        return (self.word() & 0x7FFFFF) * 2.0**-23
 
     def below(self, n: int, bits: int) -> int:
         """A whole number in [0, n), from 32 or 64 bits; those that would favour some are left."""

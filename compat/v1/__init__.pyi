@@ -270,6 +270,7 @@ from ...graph.functions.flow.functional import py_function as py_function
 from ...graph.functions.flow.functional import scan as scan
 from ...graph.functions.flow.loops import while_loop as while_loop
 from ...graph.functions.flow.tensor_array import TensorArray as TensorArray
+from ...graph.functions.flow.vectorized import vectorized_map as vectorized_map
 from ...graph.functions.io.decoding import decode_compressed as decode_compressed
 from ...graph.functions.io.decoding import decode_csv as decode_csv
 from ...graph.functions.io.decoding import decode_json_example as decode_json_example

@@ -54,7 +54,6 @@ ROOT = {
     "load_op_library": _LIBRARIES,
     "profiler": "run with tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)",
     "sysconfig": _LIBRARIES,
-    "vectorized_map": "take tf.map_fn, which compiles its loop, with the dtype of the results",
     "wrap_function": _EAGER,
 }
 DISTRIBUTE: dict[str, str] = dict.fromkeys(

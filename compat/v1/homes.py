@@ -98,6 +98,7 @@ CORE = {
         "parse_example parse_single_example parse_single_sequence_example"
     ),
     "graph.functions.flow.functional": "foldl foldr map_fn numpy_function py_func py_function scan",
+    "graph.functions.flow.vectorized": "vectorized_map",
     "graph.functions.resources.accumulators": (
         "ConditionalAccumulator ConditionalAccumulatorBase SparseConditionalAccumulator"
     ),

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 VARIABLES = ("Variable", "VariableV2")
 """Operations that give a reference to a variable."""
+ABSENT = "_absent"
+"""The attribute of a constant that stands in a branch for a value that only another one has."""
 ANY: Shape = (-1,)
 """In the place of a shape: that of the tensor."""
 _LARGEST_COPIED = 64

@@ -14,7 +14,15 @@ from ...schema import dtypes
 from ..core.build import ops
 from ..core.composite.indexed_slices import IndexedSlices
 from ..core.create import constant, create
-from ..core.function_graph import FunctionGraph, add_outputs, define, is_stateful, redefine, unify
+from ..core.function_graph import (
+    ABSENT,
+    FunctionGraph,
+    add_outputs,
+    define,
+    is_stateful,
+    redefine,
+    unify,
+)
 from ..core.graph import Operation, Tensor
 from .backward_graph import (
     BackwardGraph,
@@ -100,8 +108,9 @@ def _absent(body: FunctionGraph, tensor: Tensor) -> Tensor:
         if tensor.dtype == dtypes.VARIANT:
             none = np.int32(-1)
             return ops.EmptyTensorList(none, none, element_dtype=np.dtype(np.float32))
-        empty = b"" if tensor.dtype.kind == "O" else np.zeros((), tensor.dtype)
-        return constant(empty)
+        empty = constant(b"" if tensor.dtype.kind == "O" else np.zeros((), tensor.dtype))
+        empty.op.attrs[ABSENT] = True
+        return empty
 
 
 def _add_results(op: Operation, branches: Sequence[_Branch], types: str) -> None:

@@ -206,6 +206,19 @@ def cast(program: Program, op: Site, x: Buffer) -> Emitted:
     return out
 
 
+@emit("DivNoNan", dtypes=(np.float32,))
+def divide_no_nan(program: Program, op: Site, a: Buffer, b: Buffer) -> Emitted:
+    """`a` divided by `b`, 0 where that is 0."""
+    out = _pair(a, b, a.dtype)
+    if out is not None:
+        zero, quotient = constant(np.zeros((), a.dtype)), arena(out.shape, out.dtype)
+        is_zero = arena(b.shape, np.bool_)
+        elementwise(program, "compare.equal", (b, zero), is_zero)
+        elementwise(program, "arithmetic.divide", (a, b), quotient, no_limits(a.dtype))
+        elementwise(program, "compare.select", (is_zero, zero, quotient), out)
+    return out
+
+
 @emit("Select", "SelectV2")
 def select(program: Program, op: Site, condition: Buffer, x: Buffer, y: Buffer) -> Emitted:
     """Elements of `x` where the condition holds, of `y` elsewhere."""

@@ -19,11 +19,19 @@ KINDS = {"RandomUniform": "uniform", "RandomStandardNormal": "normal"}
 PER_NUMBER = 256
 """Counters that a run takes for each number it gives."""
 
+IN_TURN = "_in_turn"
+"""The attribute of an operation whose result has, as rows, what several runs would draw."""
+
 
 def emit(program: Program, op: Site, stream: Buffer, shape: Buffer) -> Buffer | None:
     """Draws numbers of a known shape from the stream of an operation; None for other dtypes."""
     sizes = shape.value
-    if op.get_attr("dtype") != np.float32 or sizes is None or (sizes < 0).any():
+    if (
+        op.get_attr("dtype") != np.float32
+        or IN_TURN in op.attrs
+        or sizes is None
+        or (sizes < 0).any()
+    ):
         return None
     out = arena(tuple(sizes.tolist()), np.float32)
     draw(program, KINDS[op.type], stream, out, out.size * PER_NUMBER)

@@ -6,8 +6,10 @@ A dataset is gone through by an iterator of Python, which goes on behind an elem
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -46,6 +48,35 @@ class Data:
 
     elements: Callable[[], Elements]
     cardinality: int = UNKNOWN
+
+
+class Several(ABC, Iterator[Element]):
+    """Elements that are better asked for several at a time."""
+
+    @abstractmethod
+    def take(self, n: int) -> list[Element]:
+        """Up to `n` of the next ones, before the first that fails; none behind the last."""
+
+
+def some(elements: Elements, n: int) -> list[Element]:
+    """Up to `n` of the next elements, none when there are no more.
+
+    Of elements that come one by one, it is the next.
+    """
+    return elements.take(n) if isinstance(elements, Several) else list(islice(elements, 1))
+
+
+def several(elements: Elements, n: int) -> list[Element]:
+    """The next `n` elements, fewer when there are no more.
+
+    When one fails, those before it are lost.
+    """
+    if not isinstance(elements, Several):
+        return list(islice(elements, n))
+    taken = list[Element]()
+    while len(taken) < n and (more := elements.take(n - len(taken))):
+        taken += more
+    return taken
 
 
 def steps(step: Callable[[], Element]) -> Elements:
@@ -172,19 +203,23 @@ def row(array: np.ndarray, i: int) -> np.ndarray:
     return array[i, ...]
 
 
-def stacked(elements: Sequence[Element]) -> Element:
+def stacked(elements: Sequence[Element], is_mapped: bool = False) -> Element:
     """Elements as the rows of each component.
 
-    Raises InvalidArgumentError for components of unequal shapes.
+    Raises InvalidArgumentError for components of unequal shapes, in the words of `MapAndBatch` if
+    `is_mapped`.
     """
     for k, parts in enumerate(zip(*elements, strict=True)):
         for i, part in enumerate(parts):
             if part.shape != parts[0].shape:
                 words = (
+                    "Cannot add tensor to the batch: number of elements does not match. Shapes "
+                    f"are: [tensor]: {shown(part.shape)}, [batch]: {shown(parts[0].shape)}"
+                ) if is_mapped else (
                     f"Cannot batch tensors with different shapes in component {k}. First element "
                     f"had shape {shown(parts[0].shape)} and element {i} had shape "
                     f"{shown(part.shape)}."
-                )
+                )  # fmt: skip
                 raise InvalidArgumentError(None, None, words)
     return tuple(np.stack(parts) for parts in zip(*elements, strict=True))
 

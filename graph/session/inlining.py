@@ -20,6 +20,7 @@ from ...engine.plan.instruction import HostStep
 from ...engine.plan.program import Program
 from ...engine.run.stages import Stage
 from ...schema import dtypes, errors
+from ..core.function_graph import ABSENT
 from ..core.graph import Operation, Tensor
 from ..core.registry import Row, row_of
 from ..core.shapes import is_static
@@ -102,6 +103,7 @@ class Recording(Compiler):
         if not self.stage.notes.reads.keys() <= self.state.initialized | self.variables.assigned:
             caller.variables.awaited.update(self.stage.notes.reads)
             raise NotNative
+        self.outputs = body.outputs
         self.values = [UNUSED] * len(body.outputs)
         for i in places:
             self.values[i] = self.stage.operands[body.outputs[i]]
@@ -113,6 +115,10 @@ class Recording(Compiler):
         """What is known of a tensor while compiling."""
         buffer = self.stage.operands.get(tensor)
         return None if buffer is None else buffer.value
+
+    def is_absent(self, i: int) -> bool:
+        """Whether a result only stands for a value that another branch has."""
+        return ABSENT in self.outputs[i].op.attrs
 
     def emit(self, program: Program) -> None:
         """Adds the instructions; once."""
@@ -184,14 +190,29 @@ def _branch(caller: Compiler, stage: PlanStage, op: Operation, position: int) ->
         recordings[0].emit(stage.program)
         return recordings[0].values
     then, otherwise = recordings
-    kinds = [(x.shape, x.dtype) for x in then.values]
-    if kinds != [(x.shape, x.dtype) for x in otherwise.values] or any(
-        dtype.hasobject for _, dtype in kinds
-    ):
-        raise NotNative
-    outs = [persistent(shape, dtype) for shape, dtype in kinds]
+    outs = [_joined(then, otherwise, i) for i in range(len(then.values))]
     control.choose(stage.program, flag, then, otherwise, outs)
     return list(outs)
+
+
+def _joined(then: Recording, otherwise: Recording, i: int) -> Buffer:
+    """Where a result of either function goes; NotNative where they give unlike ones.
+
+    What one of them does not have, only the other's gradient reads.
+    """
+    for branch, other in ((then, otherwise), (otherwise, then)):
+        if branch.is_absent(i) and not other.is_absent(i):
+            x = other.values[i]
+            out = branch.values[i] = persistent(x.shape, x.dtype)
+            break
+    else:
+        x, y = then.values[i], otherwise.values[i]
+        if (x.shape, x.dtype) != (y.shape, y.dtype):
+            raise NotNative
+        out = persistent(x.shape, x.dtype)
+    if out.dtype.hasobject:
+        raise NotNative
+    return out
 
 
 def _storages(buffers: Iterable[Buffer]) -> set[Storage]:

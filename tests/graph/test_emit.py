@@ -72,6 +72,18 @@ def pool_gradient(kind, x, **options):
     return "MaxPoolGrad", (gradient_in, y, f32(*shape)), attrs
 
 
+def batch_norms(kind, *shape, **attrs):
+    """Cases of a batch normalization and its gradient, in training and not; channels far from 0."""
+    x, scale, offset = 5 + f32(*shape), f32(shape[-1]), f32(shape[-1])
+    mean, variance = 5 + f32(shape[-1]), f32(shape[-1], low=0.5)
+    for is_training in (True, False):
+        options = {"is_training": is_training, "epsilon": 1e-3}
+        yield kind, (x, scale, offset, mean, variance), {**options, **attrs}
+        reserved = [f32(0)] if kind.endswith("V3") else []
+        operands = (f32(*shape), x, scale, mean, variance, *reserved)
+        yield kind.replace("Norm", "NormGrad"), operands, options
+
+
 CASES = [
     ("Identity", (f32(2, 3),), {}),
     ("Reshape", (f32(2, 3), Fixed([3, -1])), {}),
@@ -163,6 +175,12 @@ CASES = [
     ("LogSoftmax", (f32(3, 7),), {}),
     ("SoftmaxCrossEntropyWithLogits", (f32(4, 7), f32(4, 7, low=0)), {}),
     ("SparseSoftmaxCrossEntropyWithLogits", (20 * f32(4, 7), i32(4, high=7)), {}),
+    ("DivNoNan", (f32(3, 4), F32([2, 0, -1, 0])), {}),
+    ("DivNoNan", (F32([0, 1, -2]), F32(0)), {}),
+    *batch_norms("FusedBatchNorm", 2, 3, 5, 4),
+    *batch_norms("FusedBatchNormV3", 4, 16, 16, 12),
+    *batch_norms("FusedBatchNormV3", 2, 1, 1, 3, exponential_avg_factor=0.25),
+    *batch_norms("FusedBatchNormV3", 1, 1, 1, 2),
     ("SparseSoftmaxCrossEntropyWithLogits", (f32(4, 7), np.int64([6, 0, 1, 2])), {}),
     *((kind, (f32(3, 4, 5), Fixed([0, -1])), {}) for kind in ("Sum", "Mean", "Max", "Min")),
     ("Sum", (i32(3, 4), Fixed([1])), {"keep_dims": True}),

@@ -128,6 +128,18 @@ def recurrent_in_a_loop():
     return [y, *tf.gradients(y, [x, *tf.trainable_variables()])]
 
 
+def gradients_of_branches():
+    """The branches keep values of unequal shapes for the way back."""
+    x, flag = X(), tf.get_variable("flag", initializer=True)
+    results = []
+    for chosen in (flag, tf.logical_not(flag)):
+        y = tf.cond(
+            chosen, lambda: tf.exp(tf.sin(x)), lambda: tf.sin(tf.reduce_sum(tf.tanh(x) * 2.0)) * x
+        )
+        results += [y, tf.gradients(y, x)[0]]
+    return results
+
+
 PROGRAMS = [
     lambda: counted(4),
     lambda: counted(0),
@@ -141,6 +153,7 @@ PROGRAMS = [
     accumulated,
     nested_gradient,
     recurrent_in_a_loop,
+    gradients_of_branches,
 ]
 
 

@@ -86,16 +86,15 @@ class Selection(DatasetBase):
         return self.with_inputs("UniqueDataset", name=name)
 
     def cache(self, filename: TensorLike = "", name: str | None = None) -> Dataset:
-        """The elements, kept in memory from the first time that one has been through all.
+        """The elements as they were when one had been through all for the first time.
 
-        Raises ValueError for a file: nothing but memory is supported.
+        Args:
+            filename: The files, TensorFlow's, that keep them, in later processes too; in memory by
+                default.
+            name: Of the operation.
         """
-        if not (isinstance(filename, (str, bytes)) and not filename):
-            raise ValueError(
-                "cache(filename) keeps elements in files of a format that is not supported; "
-                "cache() keeps them in memory"
-            )
-        return self.with_inputs("CacheDataset", [convert_to_tensor(b"")], name=name)
+        files = convert_to_tensor(filename, np.dtype(object), name="filename")
+        return self.with_inputs("CacheDataset", [files], name=name)
 
     def prefetch(self, buffer_size: TensorLike | None, name: str | None = None) -> Dataset:
         """The same elements: they are computed when they are asked for."""

@@ -147,7 +147,10 @@ def _chosen(
     ragged: Mapping[str, Tensor | RaggedTensor],
 ) -> Parsed:
     results: Parsed = {}
-    for key, feature in columns.features.items():
+    names = [*columns.sparse, *columns.dense, *columns.ragged]
+    order = {key: i for i, key in enumerate(names)}  # TensorFlow's, of the dictionary it gives
+    for key in sorted(columns.features, key=lambda key: (order.get(key, len(order)), key)):
+        feature = columns.features[key]
         if isinstance(feature, SparseFeature):
             sizes = feature.size if isinstance(feature.size, (list, tuple)) else [feature.size]
             ids = [sparse[index_key] for index_key in index_keys_of(feature)]

@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from ...format.messages import TensorProto
 
 _WINDOWS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
-_INTEGERS = (np.dtype(np.int32), np.dtype(np.int64))
 _SPACE = b" \t\n\v\f\r"
 
 
 def _fields(record: bytes, delimiter: bytes, has_quotes: bool) -> list[bytes]:
     """The fields of one record."""
-    if not has_quotes:
+    if not has_quotes or not any(c in record for c in b'"\n\r'):
         return record.split(delimiter)
     fields: list[bytes] = []
     i, n, delimiter_code = 0, len(record), delimiter[0]
@@ -65,20 +64,22 @@ def _quoted(record: bytes, i: int, delimiter: int) -> tuple[int, bytes]:
     raise ValueError("Quote inside a string has to be escaped by another quote")
 
 
-def _number(text: bytes, dtype: np.dtype, field: int, record: int) -> object:
+def _number(text: bytes, dtype: np.dtype, field: int, record: int) -> float:
     """A field as a number."""
-    word = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
     try:
         if b"_" in text or text.strip(_SPACE) != text:
             raise ValueError
-        number = int(text) if dtype in _INTEGERS else float(text)
-        if isinstance(number, int) and not np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:
-            raise ValueError
+        if dtype.kind == "f":
+            return float(text)
+        number, limits = int(text), np.iinfo(dtype)
+        if limits.min <= number <= limits.max:
+            return number
+        raise ValueError
     except ValueError:
+        word = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
         shown = text.decode("utf-8", "replace")
         words = f"Field {field} in record {record} is not a valid {word}: {shown}"
         raise ValueError(words) from None
-    return dtype.type(number)
 
 
 def _csv_shapes(op: OperationView) -> list[Shape]:

@@ -116,7 +116,8 @@ def stacked(
     """Values of several messages, those of free size filled up with the default."""
     dtype = parts[0].dtype if parts else default.dtype
     if not shape or shape[0] is not None:
-        return np.array([*parts], dtype).reshape(len(parts), *(n or 0 for n in shape))
+        rows = np.stack(parts) if parts else np.empty(0, dtype)
+        return rows.reshape(len(parts), *(n or 0 for n in shape))
     longest = max((len(part) for part in parts), default=0)
     result = np.empty((len(parts), longest, *(n or 0 for n in shape[1:])), dtype)
     filler = default.ravel()[0] if default.size else (b"" if dtype.hasobject else 0)

@@ -28,29 +28,30 @@ MAX_PLANS = 32
 """Plans kept for the body of one function, one for each set of shapes."""
 
 
-class Body:
-    """A function's body as a Session runs it for one operation that calls it.
+class RunnableGraph:
+    """A graph with arguments and results, as a Session runs it.
 
-    Handles of variables are the variables' own inside, so that a plan knows which they are. They
-    are looked for among `operands`, which are those of the last arguments, if not of all.
+    Args:
+        state: Of the Session.
+        graph: Where the tensors are.
+        inputs: The arguments; None where one is not passed on.
+        outputs: The results.
+        controls: What runs as well.
     """
 
     def __init__(
-        self, state: State, op: Operation, reference: FunctionRef, operands: Sequence[Tensor]
+        self,
+        state: State,
+        graph: Graph,
+        inputs: Sequence[Tensor | None],
+        outputs: Sequence[Tensor],
+        controls: Sequence[Operation] = (),
     ):
-        body = op.graph.functions.body(reference)
-        self.state = state
-        self.source = body
-        self.graph, self.inputs, self.outputs = _bound(body, operands)
+        self.state, self.graph = state, graph
+        self.inputs, self.outputs = list(inputs), list(outputs)
         self.values = [t for t in self.outputs if t.dtype != dtypes.RESOURCE]
-        self.controls = [self.graph.get_operation_by_name(c.name) for c in body.control_outputs]
-        self.n_results, self.size = len(body.outputs or ()), len(body)
+        self.controls = list(controls)
         self.plans: PlanPool[tuple[tuple[tuple[int, ...], np.dtype], ...]] = PlanPool(MAX_PLANS)
-
-    @property
-    def is_stale(self) -> bool:
-        """Whether the function was changed since, as gradients do."""
-        return (self.n_results, self.size) != (len(self.source.outputs or ()), len(self.source))
 
     def run(self, arrays: Arrays) -> list[np.ndarray]:
         """The results of the function, in memory of their own but for arguments it hands on."""
@@ -77,6 +78,29 @@ class Body:
             ]
         finally:
             self.plans.give_back(key, plan)
+
+
+class Body(RunnableGraph):
+    """A function's body as a Session runs it for one operation that calls it.
+
+    Handles of variables are the variables' own inside, so that a plan knows which they are. They
+    are looked for among `operands`, which are those of the last arguments, if not of all.
+    """
+
+    def __init__(
+        self, state: State, op: Operation, reference: FunctionRef, operands: Sequence[Tensor]
+    ):
+        body = op.graph.functions.body(reference)
+        self.source = body
+        self.n_results, self.size = len(body.outputs or ()), len(body)
+        graph, inputs, outputs = _bound(body, operands)
+        controls = [graph.get_operation_by_name(c.name) for c in body.control_outputs]
+        super().__init__(state, graph, inputs, outputs, controls)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the function was changed since, as gradients do."""
+        return (self.n_results, self.size) != (len(self.source.outputs or ()), len(self.source))
 
 
 def _bound(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import islice
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -20,60 +18,27 @@ from ..datasets import (
     dataset_of,
     divided,
     positive,
+    several,
     stacked,
     steps,
 )
 from ..resources import resource_kernel
-from .control import as_results, body_of
+from .control import as_results
+from .element_functions import ElementFunction, Filtered, Mapped, function_of
 
 if TYPE_CHECKING:
     from ...core.graph import Operation
     from ...core.protocols import KernelResult
-    from ...core.signatures.attributes import FunctionRef
     from ..state import State
 
-    Function = Callable[[Sequence[np.ndarray]], Element]
 
-
-def function_of(
-    op: Operation,
-    state: State,
-    attr: str,
-    operands: str,
-    arrays: Sequence[np.ndarray],
-    first: int = 1,
-) -> Function:
-    """A function of components, with what it captured.
-
-    Args:
-        op: What calls it.
-        state: Of the Session.
-        attr: The attribute that names it.
-        operands: The name of the operands that it captured.
-        arrays: The values of the operation's inputs from `first` on.
-        first: How many inputs come before.
-    """
-    signature = op.signature
-    assert signature is not None
-    place = 0
-    for argument in signature.inputs:
-        n = len(argument.dtypes(op.get_attr))
-        if argument.name == operands:
-            break
-        place += n
-    else:
-        n = 0
-    captured = list(arrays[place - first : place - first + n])
-    reference = cast("FunctionRef", op.get_attr(attr))
-    body = body_of(state, op, reference, op.inputs[place : place + n])
-    return lambda element: tuple(body.run([*element, *captured]))
-
-
-def _mapped(op: Operation, state: State, arrays: Sequence[np.ndarray], attr: str = "f") -> Function:
+def _mapped(
+    op: Operation, state: State, arrays: Sequence[np.ndarray], attr: str = "f"
+) -> ElementFunction:
     return function_of(op, state, attr, "other_arguments", arrays)
 
 
-def _holds(function: Function, element: Element) -> bool:
+def _holds(function: ElementFunction, element: Element) -> bool:
     return bool(function(element)[0])
 
 
@@ -82,14 +47,14 @@ def mapped(op: Operation, state: State, source: np.ndarray, *arrays: np.ndarray)
     """What the function gives for each element."""
     data, function = dataset_of(source), _mapped(op, state, arrays)
     known = data.cardinality if op.get_attr("preserve_cardinality") else UNKNOWN
-    return Data(lambda: map(function, data.elements()), known)
+    return Data(lambda: Mapped(function, data.elements()), known)
 
 
 @dataset_kernel("FilterDataset")
 def filtered(op: Operation, state: State, source: np.ndarray, *arrays: np.ndarray) -> Data:
     """The elements for which the function holds."""
     data, function = dataset_of(source), _mapped(op, state, arrays, "predicate")
-    return Data(lambda: filter(partial(_holds, function), data.elements()))
+    return Data(lambda: Filtered(function, data.elements()))
 
 
 @dataset_kernel("TakeWhileDataset")
@@ -186,19 +151,24 @@ def mapped_and_batched(
     size, drops = positive(batch_size, "batch_size"), bool(drop_remainder)
 
     def elements() -> Elements:
-        return batches(map(function, data.elements()), size, drops)
+        return batches(Mapped(function, data.elements()), size, drops)
 
     return Data(elements, divided(data.cardinality, size, drops))
 
 
 def batches(elements: Elements, size: int, drops_remainder: bool) -> Elements:
-    """So many elements at a time as the rows of one."""
+    """So many elements at a time as the rows of one.
+
+    What a function gives is batched as TensorFlow does it, which makes one operation of both: a
+    batch is gone with all its elements when the function fails for one.
+    """
+    mapped = elements if isinstance(elements, Mapped) else None
 
     def step() -> Element:
-        taken = list(islice(elements, size))
+        taken = several(elements, size) if mapped is None else mapped.batch(size)
         if not taken or (drops_remainder and len(taken) < size):
             raise StopIteration
-        return stacked(taken)
+        return stacked(taken, mapped is not None)
 
     return steps(step)
 

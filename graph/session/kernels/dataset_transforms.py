@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING, cast
 
@@ -22,8 +22,6 @@ from ..datasets import (
     Data,
     Element,
     Elements,
-    Seeds,
-    checked,
     dataset_kernel,
     dataset_of,
     declared,
@@ -229,36 +227,6 @@ def rebatched(
     return Data(elements)
 
 
-@dataset_kernel("RepeatDataset")
-def repeated(op: Operation, state: State, source: np.ndarray, times: np.ndarray) -> Data:
-    """The elements again and again: so many times, or without end."""
-    data, n = dataset_of(source), int(times)
-    known = data.cardinality
-    if n <= 0:
-        known = 0 if not n or not known else INFINITE
-    elif known >= 0:
-        known *= n
-
-    def elements() -> Elements:
-        inner, n_left = cast("Elements", iter(())), n
-        is_fresh = False
-
-        def step() -> Element:
-            nonlocal inner, n_left, is_fresh
-            while True:
-                element = next(inner, None)
-                if element is not None:
-                    is_fresh = False
-                    return element
-                if not n_left or is_fresh:  # an empty dataset stays empty
-                    raise StopIteration
-                inner, n_left, is_fresh = data.elements(), n_left - 1, n_left < 0
-
-        return checked(steps(step), state)
-
-    return Data(elements, known)
-
-
 @dataset_kernel("TakeDataset")
 def taken(op: Operation, state: State, source: np.ndarray, limit: np.ndarray) -> Data:
     """The first elements: so many, or all."""
@@ -297,28 +265,6 @@ def shard(
     if known >= 0:
         known = known // n + (first < known % n)
     return Data(lambda: islice(data.elements(), first, None, n), known)
-
-
-@dataset_kernel("CacheDataset")
-def cached(op: Operation, state: State, source: np.ndarray, *options: np.ndarray) -> Data:
-    """The elements, kept from the first time that one has been through them."""
-    data, memory = dataset_of(source), list[Element]()
-    is_whole = False
-
-    def elements() -> Elements:
-        return iter(memory) if is_whole else filled()
-
-    def filled() -> Elements:
-        nonlocal is_whole
-        new = list[Element]()
-        for element in data.elements():
-            new.append(element)
-            yield element
-        if not is_whole:
-            memory.extend(new)
-            is_whole = True
-
-    return Data(elements, data.cardinality)
 
 
 @dataset_kernel("ZipDataset")
@@ -394,90 +340,6 @@ def windows(
 def _column(members: Sequence[Element], k: int) -> Data:
     """One component of elements."""
     return Data(lambda: ((member[k],) for member in members), len(members))
-
-
-def _seeds(seed: np.ndarray, seed2: np.ndarray) -> tuple[int, int]:
-    """The seeds of an operation; fresh ones where it asks for them by zeros."""
-    if not seed and not seed2:
-        first, second = np.random.SeedSequence().generate_state(2).tolist()
-        return int(first) or 1, int(second)
-    return int(seed), int(seed2)
-
-
-def shuffled(elements: Elements, size: int, seeds: tuple[int, int]) -> Elements:
-    """Elements in random order: always one of the next `size`.
-
-    It is TensorFlow's order for the same seeds: the buffer is a ring, and the element that comes
-    first moves to where the chosen one was.
-    """
-    numbers, buffer, start = Seeds(*seeds), list[Element](), 0
-    n = 0
-
-    def step() -> Element:
-        nonlocal start, n
-        while n < size:
-            element = next(elements, None)
-            if element is None:
-                break
-            place = (start + n) % size
-            if place == len(buffer):
-                buffer.append(element)
-            else:
-                buffer[place] = element
-            n += 1
-        if not n:
-            raise StopIteration
-        chosen = (start + numbers.next() % n) % size
-        element = buffer[chosen]
-        buffer[chosen] = buffer[start % size]
-        start, n = start + 1, n - 1
-        return element
-
-    return steps(step)
-
-
-def _shuffling(
-    op: Operation, size: np.ndarray, seed: np.ndarray, seed2: np.ndarray
-) -> tuple[int, Callable[[], tuple[int, int]]]:
-    """The size of the buffer, and what gives the seeds for each time one goes through a dataset."""
-    n = int(size)
-    if n <= 0:
-        words = "buffer_size must be greater than zero or UNKNOWN_CARDINALITY"
-        raise InvalidArgumentError(None, None, words)
-    seeds = _seeds(seed, seed2)
-    if op.get_attr("reshuffle_each_iteration"):
-        return n, Seeds(*seeds).pair
-    return n, lambda: seeds
-
-
-@dataset_kernel("ShuffleDataset")
-def shuffle(
-    op: Operation,
-    state: State,
-    source: np.ndarray,
-    buffer_size: np.ndarray,
-    seed: np.ndarray,
-    seed2: np.ndarray,
-) -> Data:
-    """The elements in random order."""
-    data, (size, next_seeds) = dataset_of(source), _shuffling(op, buffer_size, seed, seed2)
-    return Data(lambda: shuffled(data.elements(), size, next_seeds()), data.cardinality)
-
-
-@dataset_kernel("ShuffleAndRepeatDataset")
-def shuffle_and_repeat(
-    op: Operation,
-    state: State,
-    source: np.ndarray,
-    buffer_size: np.ndarray,
-    seed: np.ndarray,
-    seed2: np.ndarray,
-    times: np.ndarray,
-) -> Data:
-    """The elements in random order, again and again."""
-    data, (size, next_seeds) = dataset_of(source), _shuffling(op, buffer_size, seed, seed2)
-    inner = Data(lambda: shuffled(data.elements(), size, next_seeds()), data.cardinality)
-    return repeated(op, state, handle_of(inner), times)
 
 
 @dataset_kernel("DirectedInterleaveDataset")

@@ -9,13 +9,32 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ....engine import philox
-from ...emit.random import PER_NUMBER
+from ....engine.philox import Philox
+from ...emit.random import IN_TURN, PER_NUMBER
 from ..hosted import hosted
 
 if TYPE_CHECKING:
-    from ....engine.philox import Philox
     from ...core.graph import Operation
     from ..state import State
+
+
+class _InTurn(Philox):
+    """The words that `n` draws of `count` numbers each take of a stream."""
+
+    def __init__(self, stream: Philox, n: int, count: int):
+        super().__init__(1, 0)
+        self.memory, self._n, self._step = stream.memory, n, count * PER_NUMBER
+
+    def stream(self, count: int) -> np.ndarray:
+        """The words of all draws, one after the other."""
+        each = count // max(self._n, 1)
+        counters = np.arange(self._n)[:, None] * self._step + np.arange(-(-each // 4))
+        return self.words(counters).reshape(self._n, -1)[:, :each].ravel()
+
+
+def _source(op: Operation, stream: Philox, sizes: tuple[int, ...]) -> Philox:
+    """What the numbers of an operation are drawn from."""
+    return _InTurn(stream, sizes[0], prod(sizes[1:])) if IN_TURN in op.attrs else stream
 
 
 def _row(kind: str, draw: Callable[[Philox, int, np.dtype], np.ndarray]) -> None:
@@ -27,7 +46,8 @@ def _row(kind: str, draw: Callable[[Philox, int, np.dtype], np.ndarray]) -> None
         if any(size < 0 for size in sizes):
             raise ValueError(f"shape must not have negative sizes, got {sizes}")
         stream, count = state.stream(op), prod(sizes)
-        numbers = draw(stream, count, cast("np.dtype", op.get_attr("dtype")))
+        source = _source(op, stream, sizes)
+        numbers = draw(source, count, cast("np.dtype", op.get_attr("dtype")))
         stream.skip(count * PER_NUMBER)
         return numbers.reshape(sizes)
 
@@ -49,7 +69,7 @@ def random_uniform_int(
         return np.zeros(sizes, dtype)
     if low >= high:
         raise ValueError(f"Need minval < maxval, got {low} >= {high}")
-    numbers = philox.integers(stream, count, int(low), int(high), dtype)
+    numbers = philox.integers(_source(op, stream, sizes), count, int(low), int(high), dtype)
     stream.skip(count * PER_NUMBER)
     return numbers.reshape(sizes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
@@ -22,16 +23,16 @@ _WORDS_PER_CANDIDATE = 2048
 
 @dataclass
 class Sampler:
-    """Classes 0 to n - 1 and how likely each is: what one draw gives, and a class' probability."""
+    """Classes 0 to n - 1 and how likely each is: what a draw gives, and probabilities."""
 
     n: int
     draw: Callable[[Words], int]
-    probability: Callable[[int], float]
+    probability: Callable[[np.ndarray], np.ndarray]
     weights: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 def _uniform(n: int) -> Sampler:
-    return Sampler(n, lambda words: words.below(n, 64), lambda _: 1.0 / n)
+    return Sampler(n, lambda words: words.below(n, 64), lambda c: np.full(c.shape, 1.0 / n))
 
 
 def _log_uniform(n: int) -> Sampler:
@@ -39,9 +40,9 @@ def _log_uniform(n: int) -> Sampler:
     log_range = float(np.log1p(n))
 
     def draw(words: Words) -> int:
-        return (int(np.exp(words.double() * log_range)) - 1) % n
+        return (int(math.exp(words.double() * log_range)) - 1) % n
 
-    return Sampler(n, draw, lambda c: float(np.log((c + 2.0) / (c + 1.0)) / log_range))
+    return Sampler(n, draw, lambda c: np.log((c + 2.0) / (c + 1.0)) / log_range)
 
 
 def _learned(n: int) -> Sampler:
@@ -52,8 +53,8 @@ def _learned(n: int) -> Sampler:
         at = words.below(int(weights.sum()), 32)
         return int(np.searchsorted(np.cumsum(weights), at, "right"))
 
-    def probability(c: int) -> float:
-        return float(np.float32(weights[c]) / np.float32(weights.sum()))
+    def probability(c: np.ndarray) -> np.ndarray:
+        return weights[c].astype(np.float32) / np.float32(weights.sum())
 
     return Sampler(n, draw, probability, weights)
 
@@ -84,7 +85,7 @@ def _fixed(op: Operation, n: int) -> Sampler:
         c = words.below(n, 32)
         return c if r < limits[c] else int(other[c])
 
-    return Sampler(n, draw, lambda c: float(weights[c] / total))
+    return Sampler(n, draw, lambda c: weights[c] / total)
 
 
 def _weights(op: Operation) -> np.ndarray:
@@ -118,12 +119,19 @@ def _last_field(op: Operation, line: str) -> float:
         raise InvalidArgumentError(None, op, message) from None
 
 
-def _count(p: float, n: int, tries: int) -> np.float32:
-    """How often a class is expected among the candidates."""
-    share = np.float32(p)
+def _counts(p: np.ndarray, n: int, tries: int) -> np.ndarray:
+    """How often classes are expected among the candidates."""
+    shares = p.astype(np.float32)
     if tries == n:
-        return share * np.float32(n)
-    return np.float32(-np.expm1(np.float64(tries) * np.log1p(-np.float64(share))))
+        return shares * np.float32(n)
+    return -np.expm1(tries * np.log1p(-shares.astype(np.float64))).astype(np.float32)
+
+
+def _require_below(classes: np.ndarray, n: int) -> None:
+    """Raises ValueError for a class that is not in [0, n)."""
+    wrong = classes[(classes < 0) | (classes >= n)]
+    if wrong.size:
+        raise ValueError(f"`true_candidate` out of range [0, {n}), received {wrong.flat[0]}")
 
 
 def _sampled(
@@ -140,9 +148,7 @@ def _sampled(
         )
     if is_unique and n > sampler.n:
         raise ValueError("Sampler's range is too small.")
-    for c in true_classes.flat:
-        if not 0 <= c < sampler.n:
-            raise ValueError(f"`true_candidate` out of range [0, {sampler.n}), received {c}")
+    _require_below(true_classes, sampler.n)
     stream = state.stream(op)
     words = Words(stream)
     chosen: list[int] = []
@@ -155,11 +161,11 @@ def _sampled(
             seen.add(c)
             chosen.append(c)
     stream.skip(_WORDS_PER_CANDIDATE * n // 4)
-    counts = [
-        np.array([_count(sampler.probability(int(c)), n, tries) for c in classes], np.float32)
-        for classes in (true_classes.ravel(), chosen)
-    ]
-    return np.array(chosen, np.int64), counts[0].reshape(true_classes.shape), counts[1]
+    candidates = np.array(chosen, np.int64)
+    true_counts, counts = (
+        _counts(sampler.probability(c), n, tries) for c in (true_classes, candidates)
+    )
+    return candidates, true_counts, counts
 
 
 def _range(op: Operation) -> int:
@@ -210,8 +216,6 @@ def all_candidates(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Every class, once."""
     n = cast("int", op.get_attr("num_sampled"))
-    for c in true_classes.flat:
-        if not 0 <= c < n:
-            raise ValueError(f"`true_candidate` out of range [0, {n}), received {c}")
+    _require_below(true_classes, n)
     ones = np.ones(true_classes.shape, np.float32)
     return np.arange(n), ones, np.ones(n, np.float32)

@@ -49,6 +49,35 @@ X.make_batched_features_dataset(F + '/examples', 2, {'x': tf.VarLenFeature(tf.in
 D.list_files(F + '/*.txt', shuffle=False).map(lambda p: tf.strings.split([p], '/').values[-1])
 D.list_files(F + '/*', seed=3).map(lambda p: tf.strings.split([p], '/').values[-1])
 """
+AT_ONCE = """
+D.range(20).map(lambda x: x * 2).shuffle(8, seed=3).batch(6)
+D.range(20).map(lambda x: 10 // (x - 7)).batch(5).apply(X.ignore_errors())
+D.range(20).map(lambda x: 10 // (x - 7)).apply(X.ignore_errors()).batch(5)
+D.range(30).map(lambda x: 10 // (x - 7)).shuffle(6, seed=2).apply(X.ignore_errors()).batch(7)
+D.range(30).map(lambda x: 10 // (x - 7)).shuffle(6, seed=2).batch(7).apply(X.ignore_errors())
+D.range(10).map(lambda x: 10 // (x - 7)).repeat(2).batch(4).apply(X.ignore_errors())
+D.range(40).filter(lambda x: tf.equal(x % 3, 1)).map(lambda x: (x, tf.one_hot(x % 4, 4))).batch(5, drop_remainder=True)
+D.range(40).filter(lambda x: 6 // (x - 11) < 5).batch(8).apply(X.ignore_errors())
+D.range(12).apply(X.map_and_batch(lambda x: 6 // (x - 9), 5)).apply(X.ignore_errors())
+D.from_tensor_slices(['1,2', '3,4', '5,x', '7,8', '9,1']).map(lambda s: tf.decode_csv(s, [[0], [0]])).batch(2).apply(X.ignore_errors())
+D.from_tensor_slices(['1,2', '3,4', '5,6', '7,8', '9,1']).map(lambda s: tf.decode_csv(s, [[0.], ['']])).batch(4)
+D.from_tensor_slices(['ab', 'cd', 'ef', 'ghi', 'jk']).map(lambda s: tf.decode_raw(s, tf.uint8)).batch(5)
+D.range(9).map(lambda x: tf.fill([3], x)).padded_batch(4, [5])
+D.range(3).map(lambda x: (x, tf.as_string(x * 5))).cache(F + '/cache').repeat(2)
+D.range(9).map(lambda x: tf.fill([x % 3], x)).padded_batch(5, [None])
+D.range(20).map(lambda x: x + tf.random_uniform([], 0, 9, tf.int64, seed=5)).batch(5)
+D.range(20).map(lambda x: tf.random_uniform([3], -1., 1., seed=4) * 8 // 1).batch(7)
+D.range(20).map(lambda x: tf.cond(tf.random_uniform([], seed=6) < 0.5, lambda: x, lambda: -x)).batch(6).repeat(2)
+D.range(9).map(lambda x: tf.random_crop(x + tf.reshape(tf.range(12, dtype=tf.int64), [3, 4]), [2, 2], seed=3)).batch(4)
+D.range(9).map(lambda x: tf.image.random_flip_left_right(x + tf.reshape(tf.range(12, dtype=tf.int64), [2, 2, 3]), seed=9)).batch(5)
+D.range(9).map(lambda x: tf.cond(x < 5, lambda: x, lambda: 20 // (x - 7))).batch(3).apply(X.ignore_errors())
+D.range(16).map(lambda x: 20 // (x - 6 + 0 * tf.random_uniform([], 0, 9, tf.int64, seed=5))).batch(4).apply(X.ignore_errors())
+D.range(16).map(lambda x: 20 // (tf.random_uniform([], 0, 9, tf.int64, seed=5) - 4)).batch(4).apply(X.ignore_errors())
+D.range(9).map(lambda x: tf.cond(x > 0, lambda: 20 // x, lambda: x)).batch(9)
+tf.data.TFRecordDataset(F + '/examples').map(lambda s: tf.parse_single_example(s, {'x': tf.FixedLenFeature([], tf.int64), 's': tf.FixedLenFeature([], tf.string)})).repeat(3).batch(4)
+tf.data.TFRecordDataset(F + '/examples').batch(3).map(lambda t: tf.decode_raw(tf.parse_example(t, {'s': tf.FixedLenFeature([], tf.string)})['s'], tf.uint8))
+"""
+"""Functions that are computed for several elements at once where that gives the same."""
 FUNCTIONS = """
 D.range(4).map(lambda x: x * x)
 D.range(4).map(lambda x: (x, tf.cast(x, tf.float32) / 2), num_parallel_calls=2)
@@ -180,7 +209,7 @@ len(D.range(3))
 iter(D.range(3))
 """
 GROUPS = {"sources": SOURCES, "functions": FUNCTIONS, "orders": ORDERS, "batches": BATCHES}
-GROUPS["errors"] = ERRORS
+GROUPS |= {"at once": AT_ONCE, "errors": ERRORS}
 
 
 def expressions(group: str) -> list[str]:
@@ -199,7 +228,9 @@ def write_files(folder: str, tf) -> None:
     with tf.python_io.TFRecordWriter(os.path.join(folder, "examples")) as writer:
         for i in range(3):
             values = tf.train.Int64List(value=[i])
-            features = tf.train.Features(feature={"x": tf.train.Feature(int64_list=values)})
+            text = tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"ab%d" % i]))
+            feature = {"x": tf.train.Feature(int64_list=values), "s": text}
+            features = tf.train.Features(feature=feature)
             writer.write(tf.train.Example(features=features).SerializeToString())
     with gzip.open(os.path.join(folder, "lines.gz"), "wb") as file:
         file.write(lines)

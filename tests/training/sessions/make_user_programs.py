@@ -30,4 +30,5 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["user_programs", "kept_programs", "model_programs", "pipeline_programs"])
+    modules = ("user", "kept", "model", "paper", "pipeline")
+    main(sys.argv[1:] or [f"{name}_programs" for name in modules])

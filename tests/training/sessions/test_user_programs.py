@@ -8,13 +8,14 @@ import pytest
 
 import flatlite.compat.v1 as tf
 
-from . import kept_programs, model_programs, pipeline_programs, user_programs
+from . import kept_programs, model_programs, paper_programs, pipeline_programs, user_programs
 from .user_programs import results_of
 
 MODULES = {
     "user_programs": user_programs,
     "kept_programs": kept_programs,
     "model_programs": model_programs,
+    "paper_programs": paper_programs,
     "pipeline_programs": pipeline_programs,
 }
 PROGRAMS = [function for module in MODULES.values() for function in module.PROGRAMS]
@@ -25,7 +26,10 @@ RECORDED = {
 }
 
 
-SLOW = ("attention_by_hand", "stacked_bidirectional")
+SLOW = (
+    *("attention_and_beam_search", "attention_by_hand", "factorization_machine"),
+    "stacked_bidirectional",
+)
 """Those whose loops take seconds to be compiled, as those of others do."""
 
 

@@ -1,0 +1,1 @@
+"""Functions of one row as functions of all rows at once."""
