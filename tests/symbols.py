@@ -1,7 +1,7 @@
 """Prints which symbols of an API description exist, and whose signatures differ: `make symbols`.
 
     python tests/symbols.py ../shared/spec/api.json              a table by area
-    python tests/symbols.py ../shared/spec/api.json core nest    and what lacks in these areas, and why
+    python tests/symbols.py ../shared/spec/api.json core nest    and what lacks there, with reasons
 
 The description is a list of rows with `symbol` (tf.compat.v1.train.Saver.save), `kind`, `parent`,
 `params` (each with `name` and `default`) and `area`. Attributes of instances count where a class
@@ -41,7 +41,7 @@ REASONS = {
     "SaverBuilder": "a private class of TensorFlow; tf.train.Saver takes no builder of its users",
     "MetaInfoDef": "tf.MetaGraphDef.MetaInfoDef",
     "FileDescriptorSet": "google.protobuf.descriptor_pb2 has it",
-    "STANDARD_PS_OPS": "a private constant of TensorFlow: what replica_device_setter's ps_ops are by default",
+    "STANDARD_PS_OPS": "a private constant of TensorFlow, the default of replica_device_setter",
 }
 """Why names without a module are not there; those of a module say it themselves."""
 
@@ -51,11 +51,11 @@ def reason(symbol: str) -> str:
     if not symbol.startswith("tf."):
         return REASONS.get(symbol, "")
     value: Any = importlib.import_module("flatlite.compat.v1")
-    for word in symbol.removeprefix("tf.").removeprefix("compat.v1.").split("."):
-        try:
+    try:
+        for word in symbol.removeprefix("tf.").removeprefix("compat.v1.").split("."):
             value = getattr(value, word)
-        except AttributeError as error:
-            return str(error).partition(": ")[2]
+    except AttributeError as error:
+        return str(error).partition(": ")[2]
     return ""
 
 
