@@ -157,6 +157,8 @@ def filled(array: np.ndarray, shape: tuple[int, ...], verify: bool) -> np.ndarra
         raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
     if array.size == size:
         return array.reshape(shape)
+    if array.shape in ((), (1,)):
+        return np.full(shape, array.reshape(()), array.dtype)
     if array.size > size or not array.size:
         raise ValueError(
             f"Too many elements provided. Takes at most {size}, but got {array.size}."

@@ -197,7 +197,7 @@ class DType:
 
 
 def as_dtype(type_value: DTypeLike | int | bytes) -> DType:
-    """The type that a numpy type, a name or a number of TensorFlow's stands for.
+    """The type that a numpy type, a name, a number of TensorFlow's or what has a dtype stands for.
 
     Raises TypeError when it stands for none.
     """
@@ -206,7 +206,8 @@ def as_dtype(type_value: DTypeLike | int | bytes) -> DType:
     try:
         if isinstance(type_value, tuple):
             raise TypeError("no tuple is a type")
-        return DType(type_value)
+        is_kind = isinstance(type_value, type)
+        return DType(type_value if is_kind else getattr(type_value, "dtype", type_value))
     except (TypeError, ValueError):
         raise TypeError(
             f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType."

@@ -133,8 +133,7 @@ def _function(name: str, kind: str, words: list[str], module: str) -> Callable[.
         inputs = [argument.name for argument in op_signature.inputs] if op_signature else ()
         arguments = {theirs[key]: value for key, value in bound.arguments.items()}
         operands = [arguments.pop(argument) for argument in inputs]
-        attrs = {key: value for key, value in arguments.items() if value is not None}
-        return getattr(ops, kind)(*operands, name=label, **attrs)
+        return getattr(ops, kind)(*operands, name=label, **arguments)
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = module

@@ -104,7 +104,7 @@ def gather_nd(
     if params.dtype == object:
         result[...] = b""
     chosen = respected(indices, params.shape, bad_indices_policy)
-    result[chosen] = params[index_tuple(indices[chosen], params.shape)]
+    result[chosen] = params[index_tuple(indices[chosen], params.shape, "param shape")]
     return result
 
 
@@ -126,8 +126,10 @@ def _inside(indices: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     return np.all((indices >= 0) & (indices < limits), -1)
 
 
-def index_tuple(indices: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, ...]:
-    """The numpy index of index tuples in the last dimension."""
+def index_tuple(
+    indices: np.ndarray, shape: Sequence[int], target: str = "shape"
+) -> tuple[np.ndarray, ...]:
+    """The numpy index of index tuples in the last dimension; `target` is what an error calls it."""
     columns = tuple(np.moveaxis(indices, -1, 0))
     outside = ~_inside(indices, shape)
     if outside.any():
@@ -135,7 +137,7 @@ def index_tuple(indices: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, 
         place = f"[{','.join(map(str, position))}]" if position else ""
         index = ", ".join(map(str, indices[tuple(position)].tolist()))
         sizes = ",".join(map(str, shape))
-        raise ValueError(f"indices{place} = [{index}] does not index into param shape [{sizes}]")
+        raise ValueError(f"indices{place} = [{index}] does not index into {target} [{sizes}]")
     return columns
 
 
@@ -275,6 +277,8 @@ def one_hot(
 )
 def where(x: np.ndarray) -> np.ndarray:
     """The index tuples of all elements that are not zero."""
+    if not x.ndim:
+        raise ValueError("WhereOp : Unhandled input dimensions: 0")
     return np.argwhere(x)
 
 
@@ -505,6 +509,8 @@ def sparse_to_dense(
     validate_indices: bool,
 ) -> np.ndarray:
     """`default`, with `values` at index tuples."""
+    if default.ndim:
+        raise ValueError(f"default_value should be a scalar, got shape {shown(default.shape)}")
     result = np.full([int(n) for n in shape], default)
     at = indices.reshape(-1, 1) if indices.ndim < 2 else indices
     if values.shape not in ((), (len(at),)):
@@ -529,6 +535,10 @@ def _unravelled_shape(op: OperationView) -> Shape:
 @op("UnravelIndex", shape=_unravelled_shape)
 def unravel_index(indices: np.ndarray, dims: np.ndarray) -> np.ndarray:
     """The index tuples of places counted in a row."""
+    if indices.ndim > 1:
+        raise ValueError(
+            f"The indices can only be scalar or vector, got shape {shown(indices.shape)}"
+        )
     total = prod(dims.tolist())
     if not total:
         raise ValueError("dims cannot contain a dim of zero")

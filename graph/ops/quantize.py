@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Shape, require_rank, same
+from ..core.shapes import Shape, merged, require, require_rank, same
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -83,6 +83,12 @@ def fake_quant_with_min_max_args_gradient(
 
 
 def _vars_gradient_shape(op: OperationView) -> list[Shape]:
+    merged(op, (0, 1))
+    is_each = op.type == "FakeQuantWithMinMaxVarsPerChannelGradient"
+    for limit in (op.inputs[2].sizes, op.inputs[3].sizes):
+        rank = int(is_each)
+        words = f"Shape must be rank {rank} but is rank {len(limit or ())}"
+        require(op, limit is None or len(limit) == rank, words)
     return [op.inputs[0].sizes, op.inputs[2].sizes, op.inputs[3].sizes]
 
 

@@ -11,7 +11,7 @@ from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
-from ...core.shapes import is_static
+from ...core.shapes import is_static, whole
 from ..array import array
 from ..flow.conditional import cond
 from ..math.reductions import reduce_max, reduce_sum
@@ -413,18 +413,25 @@ def _of_diagonal(diagonal: Tensor, k: int) -> Tensor:
 
 
 def _selected(
-    values: Tensor, vectors: Tensor | None, select: str, limits: Sequence[float] | None
+    values: Tensor,
+    vectors: Tensor | None,
+    select: str,
+    select_range: Sequence[float] | TensorLike | None,
 ) -> Tensor | tuple[Tensor, Tensor]:
     if select != "a":
-        if limits is None or not (
-            limits[0] < limits[1] or (select == "i" and limits[0] == limits[1])
+        kind = np.dtype(np.int32) if select == "i" else values.dtype
+        limits = None if select_range is None else convert_to_tensor(select_range, kind)
+        known = None if limits is None else whole(limits.value)
+        if limits is None or (
+            known is not None
+            and not (known[0] < known[1] or (select == "i" and known[0] == known[1]))
         ):
-            kind = "index range" if select == "i" else "interval"
-            raise ValueError(f"Got empty {kind} in select_range, {limits}")
+            what = "index range" if select == "i" else "interval"
+            raise ValueError(f"Got empty {what} in select_range, {select_range}")
+        low, high = ops.Unpack(limits, num=2)
         if select == "i":
-            places = np.arange(limits[0], limits[1] + 1, dtype=np.int32)
+            places = ops.Range(low, high + 1, np.int32(1))
         else:
-            low, high = (np.asarray(limit, values.dtype) for limit in limits)
             inside = ops.LogicalAnd(ops.Greater(values, low), ops.LessEqual(values, high))
             places = array.reshape(ops.Where(inside), [-1])
         values = array.gather(values, places)

@@ -60,7 +60,8 @@ def matmul(
         a, b: [..., rows, inner] and [..., inner, columns], of one dtype.
         transpose_a, transpose_b: Whether the last two dimensions are swapped before.
         adjoint_a, adjoint_b: The same, and conjugated.
-        a_is_sparse, b_is_sparse: Taken for TensorFlow's sake.
+        a_is_sparse, b_is_sparse: Whether there are many zeros. The product of such matrices of
+            float32 and bfloat16, which may be mixed, is float32.
         name: Of the operation.
         output_type: Of the product, where it is not that of both: int32 of int8, for one.
         grad_a, grad_b: Taken for TensorFlow's sake.
@@ -88,6 +89,12 @@ def matmul(
                 a, b, Tout=output_type, adj_x=transpose_a or adjoint_a,
                 adj_y=transpose_b or adjoint_b, grad_x=grad_a, grad_y=grad_b, name=scope,
             )  # fmt: skip
+        if _is_sparse_product(a, b, a_is_sparse or b_is_sparse):
+            return ops.SparseMatMul(
+                _conj(a) if adjoint_a else a, _conj(b) if adjoint_b else b,
+                transpose_a=transpose_a or adjoint_a, transpose_b=transpose_b or adjoint_b,
+                a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=scope,
+            )  # fmt: skip
         if any(x.sizes is None or len(x.sizes) > 2 for x in (a, b)):
             a = _conj(a) if transpose_a else a
             b = _conj(b) if transpose_b else b
@@ -97,6 +104,14 @@ def matmul(
         b = _conj(b) if adjoint_b else b
         swaps = {"transpose_a": transpose_a or adjoint_a, "transpose_b": transpose_b or adjoint_b}
         return ops.MatMul(a, b, name=scope, **swaps)
+
+
+def _is_sparse_product(a: Tensor, b: Tensor, is_sparse: bool) -> bool:
+    """Whether matrices are of types that only SparseMatMul takes, or are to be taken by it."""
+    names = {x.dtype.name for x in (a, b)}
+    if any(x.sizes is None or len(x.sizes) > 2 for x in (a, b)):
+        return False
+    return (is_sparse and names <= {"float32", "bfloat16"}) or names == {"float32", "bfloat16"}
 
 
 def _conj(x: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from ...core.create import convert_to_tensor, is_tensor_like
 from ...core.dtype import as_dtype
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
+from ...core.tensor_shape import TensorShape
 from ..array.casting import cast
 from ..ragged.values import of_flat_values
 from ..rows import functions, n_ary, sparse_unary, unary
@@ -220,8 +221,33 @@ def accumulate_n(
     tensor_dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The sum of several tensors of one shape and dtype."""
-    return add_n(inputs, name)
+    """The sum of several tensors of one shape and dtype.
+
+    Args:
+        inputs: A list of them, not empty.
+        shape: What is known of their shape beside what they say themselves.
+        tensor_dtype: Their dtype, where it is to be checked.
+        name: Of the operation.
+
+    Raises:
+        ValueError: `inputs` is no such list, or a shape differs.
+        TypeError: They are not of `tensor_dtype`.
+    """
+    words = "inputs must be a list of at least one Tensor with the same dtype and shape"
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise ValueError(words)
+    terms = [x if is_tensor_like(x) else convert_to_tensor(x) for x in inputs]
+    if len({as_dtype(x.dtype) for x in terms}) > 1:
+        raise ValueError(words)
+    known = TensorShape(shape)
+    for x in terms:
+        known = known.merge_with(x.get_shape())
+    if tensor_dtype is not None and as_dtype(tensor_dtype) != terms[0].dtype:
+        raise TypeError(
+            f"The `tensor_dtype` argument is {as_dtype(tensor_dtype)!s}, but `input` is of "
+            f"type {as_dtype(terms[0].dtype)!s}. These must be equal."
+        )
+    return add_n(terms, name)
 
 
 @overload

@@ -72,6 +72,7 @@ def frame(
     with name_scope(name, "frame", [signal, frame_length, frame_step, pad_value]):
         x = convert_to_tensor(signal, name="signal")
         length, step = scalar(frame_length, "frame_length"), scalar(frame_step, "frame_step")
+        convert_to_tensor(pad_value, x.dtype, "pad_value").get_shape().assert_has_rank(0)
         shape = x.get_shape().with_rank_at_least(1)
         rank = shape.ndims
         if (rank is None and axis != -1) or (rank is not None and not -rank <= axis < rank):
@@ -83,7 +84,12 @@ def frame(
             x = _padded(x, missing, axis, pad_value)
         else:
             count = not_below_0((n - length) // step + 1)
-        return array.gather(x, _places(count, step, length), axis=axis)
+        frames = array.gather(x, _places(count, step, length), axis=axis)
+        if rank is not None:
+            sizes = shape.as_list()
+            known = [n if isinstance(n, int) else None for n in (count, length)]
+            frames.set_shape([*sizes[: axis % rank], *known, *sizes[axis % rank + 1 :]])
+        return frames
 
 
 def _padded(x: Tensor, missing: Size, axis: int, pad_value: TensorLike) -> Tensor:
