@@ -21,7 +21,8 @@ from ..core.composite.ragged_dispatch import HOMES, is_ragged, with_ragged
 from ..core.composite.ragged_tensor import RaggedTensor
 from ..core.composite.sparse_tensor import SparseTensor
 from ..core.signatures.signatures import signature_of
-from .ragged.values import as_ragged, of_flat_values
+from .ragged.operands import as_ragged
+from .ragged.values import of_flat_values
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor

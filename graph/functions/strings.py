@@ -17,9 +17,10 @@ from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from .arguments import one_of
 from .ragged.arithmetic import reduce_ragged
+from .ragged.operands import as_ragged, wrapped
 from .ragged.picking import like_dense
 from .ragged.text import as_text
-from .ragged.values import as_ragged, of_flat_values, wrapped
+from .ragged.values import of_flat_values
 from .rows import functions, unary
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ..arguments import one_of
 from ..array.casting import cast
 from ..array.creation import range
 from ..ragged.arithmetic import reduce_ragged
-from ..ragged.values import as_ragged
+from ..ragged.operands import as_ragged
 from .arithmetic import add
 
 if TYPE_CHECKING:

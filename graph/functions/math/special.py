@@ -15,8 +15,8 @@ from ...core.scopes import control_dependencies, name_scope
 from ..array import array, creation
 from ..array.casting import cast
 from ..checks import assert_less, assert_non_negative
-from ..ragged.values import as_ragged
-from ..ragged.values import flat as flat_values
+from ..ragged.operands import as_ragged
+from ..ragged.operands import flat as flat_values
 from ..rows import functions, unary
 from .reductions import reduce_all, reduce_sum
 

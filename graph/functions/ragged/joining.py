@@ -15,8 +15,10 @@ from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.shapes import whole
+from .operands import as_ragged, positive_axis, rank_of, same_index_type
 from .picking import gather_rows, slice_rows
-from .values import as_ragged, expanded, positive_axis, rank_of, same_index_type, same_splits
+from .rows import expanded
+from .values import same_splits
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike

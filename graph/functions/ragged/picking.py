@@ -12,17 +12,9 @@ from ...core.composite.ragged_tensor import RaggedTensor
 from ...core.composite.row_partition import RowPartition, checked, counted
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
-from .values import (
-    as_ragged,
-    expanded,
-    numbers,
-    of_lengths,
-    positions,
-    positive_axis,
-    rank_of,
-    same_splits,
-    squeezed,
-)
+from .operands import as_ragged, positive_axis, rank_of
+from .rows import expanded, numbers, of_lengths, positions, squeezed
+from .values import same_splits
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike

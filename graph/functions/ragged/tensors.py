@@ -21,9 +21,11 @@ from ...core.tensor_shape import as_shape
 from ..array import creation
 from . import crossing, joining
 from .nested_lists import Parsed, parse
+from .operands import as_ragged
 from .partitions import stacked
 from .picking import gather_rows
-from .values import as_ragged, mapped, of_lengths, same_splits
+from .rows import of_lengths
+from .values import mapped, same_splits
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -18,7 +18,7 @@ from ...core.scopes import name_scope
 from ..arguments import one_of
 from ..array import array, creation
 from ..array.casting import cast
-from ..ragged.values import as_ragged
+from ..ragged.operands import as_ragged
 from .tensors import sparse_of
 
 if TYPE_CHECKING:
