@@ -215,7 +215,7 @@ def as_dtype(type_value: DTypeLike | int | bytes) -> DType:
 
 
 def as_numpy(dtype: DTypeLike | bytes | None) -> np.dtype:
-    """The numpy type of what TensorFlow takes for a type, or numpy alone.
+    """The numpy type of what TensorFlow takes for a type, also its number, or numpy alone.
 
     Python's float is TensorFlow's float32; TypeError for the types of which TensorFlow takes none.
     """
@@ -225,6 +225,8 @@ def as_numpy(dtype: DTypeLike | bytes | None) -> np.dtype:
     try:
         if any(dtype is kind for kind in (None, int, complex)) or isinstance(dtype, (dict, list)):
             raise TypeError("TensorFlow takes it for no type")
+        if isinstance(dtype, int) and not isinstance(dtype, bool):
+            return DType(dtype).dtype
         return np.dtype(np.float32) if dtype is float else np.dtype(name)
     except (TypeError, ValueError, NotImplementedError):
         raise TypeError(

@@ -151,7 +151,8 @@ def require_scattered(op: OperationView, shape: Shape, indices: Shape, updates: 
     """Raises ValueError unless updates are what is put at index tuples into a shape."""
     if shape is None or indices is None or updates is None or not indices:
         return
-    is_empty = 0 in shape and 0 not in indices and 0 not in updates
+    known_sizes = (*indices, *updates)
+    is_empty = 0 in shape and 0 not in known_sizes and None not in known_sizes
     require(op, not is_empty, "Indices and updates specified for empty input")
     n_outer, depth = len(indices) - 1, indices[-1]
     _require_alike(op, ("indices", indices, 0), updates, 0, n_outer)

@@ -204,15 +204,12 @@ def per_image_standardization(image: TensorLike) -> Tensor:
     """Each image minus its mean, by its standard deviation or 1 / sqrt(numbers) if that is more.
 
     Args:
-        image: [..., height, width, channels].
+        image: [..., height, width, channels] of any numbers; the result is float32.
 
     Raises ValueError when the rank is smaller than 3.
     """
     with name_scope(None, "per_image_standardization", [image]) as scope:
-        x = image_of(image)
-        kind = as_dtype(x.dtype)
-        if not kind.is_floating or kind.size > 4:
-            x = cast(x, np.float32)
+        x = cast(image_of(image), np.float32)
         axes = np.array([-1, -2, -3], np.int32)
         count = ops.Prod(ops.Shape(x)[-3:], np.int32(0))
         mean = ops.Mean(x, axes, keep_dims=True)

@@ -154,8 +154,8 @@ def _factors(lower_upper: TensorLike, perm: TensorLike) -> tuple[Tensor, Tensor,
 
     Raises ValueError when they are no factors of square matrices.
     """
-    whole = convert_to_tensor(lower_upper, name="lower_upper")
-    order = convert_to_tensor(perm, name="perm")
+    whole = convert_to_tensor(lower_upper, name="lower_upper", preferred_dtype=np.float32)
+    order = convert_to_tensor(perm, name="perm", preferred_dtype=np.int32)
     if whole.sizes is not None:
         if len(whole.sizes) < 2:
             raise ValueError("Input `lower_upper` must have at least 2 dimensions.")

@@ -14,7 +14,7 @@ from ...core.scopes import GraphKeys, control_dependencies, get_default_graph, n
 from ..arguments import one_of
 from ..array import creation
 from ..array.casting import cast
-from ..math.arithmetic import add_n
+from ..math.arithmetic import add_n, truediv
 from ..math.reductions import reduce_sum
 from . import losses
 from .weights import (
@@ -426,5 +426,5 @@ def _beside(weights: Tensor, losses: Tensor) -> Tensor:
 
 
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
-    """The sum of the losses: there is one replica to share it."""
-    return reduce_sum(convert_to_tensor(regularization_loss))
+    """The sum of the losses, a float: there is one replica to share it."""
+    return truediv(reduce_sum(convert_to_tensor(regularization_loss)), 1)

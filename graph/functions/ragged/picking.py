@@ -81,7 +81,7 @@ def gather(
         if rank == 0 and place > 0:
             return squeezed(_gather(x, expanded(places, 0), place, 0), place)
         if n_batch and n_batch == rank:
-            return squeezed(_gather(x, expanded(places, n_batch), place, n_batch), n_batch)
+            return squeezed(_gather(x, expanded(places, n_batch), place, n_batch), place)
         return _gather(x, places, place, n_batch)
 
 

@@ -197,8 +197,9 @@ def _adjoint_if(condition: bool, x: np.ndarray) -> np.ndarray:
 
 @op("MatrixDeterminant", shape=lambda op: square(op)[:-2])
 def matrix_determinant(x: np.ndarray) -> np.ndarray:
-    """The determinant of each matrix."""
-    return np.linalg.det(wide(x))
+    """The determinant of each matrix; NaN where an element is no finite number."""
+    is_finite = np.isfinite(x).all((-1, -2))
+    return np.where(is_finite, np.linalg.det(wide(x)), np.nan)
 
 
 @op("Cholesky", shape=square)

@@ -139,6 +139,8 @@ def string_split_v2(
     between, most = separator.item() or None, maxsplit if maxsplit > 0 else -1
     strings: list[bytes] = x.tolist()
     rows = [item.split(between, most) for item in strings]
+    if between is None and most > 0:  # TensorFlow's last part is what follows, also if nothing does
+        rows = [[*row, b""] if len(row) == most else row for row in rows]
     return _ragged(rows)
 
 
