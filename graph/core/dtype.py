@@ -127,6 +127,14 @@ class DType:
         return self.dtype.kind == "u" or self.name.startswith("uint")
 
     @property
+    def is_numpy_compatible(self) -> bool:
+        """Whether numpy has arrays of its values."""
+        return self.name not in ("resource", "variant")
+
+    def __int__(self) -> int:
+        return self.as_datatype_enum
+
+    @property
     def size(self) -> int:
         """Bytes of an element."""
         return self.dtype.itemsize
@@ -206,8 +214,8 @@ def as_dtype(type_value: DTypeLike | int | bytes) -> DType:
     try:
         if isinstance(type_value, tuple):
             raise TypeError("no tuple is a type")
-        is_kind = isinstance(type_value, type)
-        return DType(type_value if is_kind else getattr(type_value, "dtype", type_value))
+        dtype = None if isinstance(type_value, type) else getattr(type_value, "dtype", None)
+        return DType(dtype if isinstance(dtype, np.dtype) else type_value)
     except (TypeError, ValueError):
         raise TypeError(
             f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType."

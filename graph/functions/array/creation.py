@@ -318,7 +318,7 @@ def _is_zero(axis: Tensor) -> bool:
 
 def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:
     """The shape of a tensor as a vector."""
-    out_type = as_numpy(out_type)
+    out_type = np.dtype(np.int32) if out_type is None else as_numpy(out_type)
     with name_scope(name, "Shape", [input]) as scope:
         if isinstance(input, SPARSE):
             return cast(convert_to_tensor(typing.cast("TensorLike", input.dense_shape)), out_type)

@@ -172,7 +172,7 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
 
 def _times(x: Tensor, matrix: TensorLike) -> Tensor:
     """The last axis of `x` times a matrix."""
-    wide = convert_to_tensor(matrix, x.dtype, "kernel")
+    wide = convert_to_tensor(np.asarray(matrix).tolist(), x.dtype, "kernel")
     shape = ops.Shape(x)
     channels = wide.sizes[-1] if wide.sizes else None
     product = ops.MatMul(ops.Reshape(x, [-1, 3]), wide)
@@ -188,7 +188,7 @@ def _space(name: str) -> Callable[[TensorLike], Tensor]:
     def converted(images: TensorLike) -> Tensor:
         with name_scope(None, name, [images]):
             x = convert_to_tensor(images, name="images")
-            return _times(x, np.array(MATRICES[name], as_dtype(x.dtype).dtype))
+            return _times(x, MATRICES[name])
 
     source, target = name.split("_to_")
     converted.__name__ = converted.__qualname__ = name

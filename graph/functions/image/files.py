@@ -28,11 +28,23 @@ decode_png           DecodePng         contents channels=0 dtype='uint8'
 encode_jpeg          EncodeJpeg        image format='' quality=95 progressive=False \\
     optimize_size=False chroma_downsampling=True density_unit='in' x_density=300 y_density=300 \\
     xmp_metadata=''
-encode_png           EncodePng         image compression=-1
 extract_jpeg_shape   ExtractJpegShape  contents output_type='int32'
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 _MAX_QUALITY = 100
+
+
+def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
+    """The bytes of a PNG file.
+
+    Args:
+        image: [height, width, channels] of uint8 or uint16, 1 to 4 channels; or a batch of these.
+        compression: From 0, fast, to 9, small; -1 for zlib's own choice.
+        name: Of the operation.
+
+    Raises TypeError for pixels of another type.
+    """
+    return ops.EncodePng(convert_to_tensor(image), compression=compression, name=name)
 
 
 def decode_image(

@@ -72,13 +72,13 @@ def frame(
     with name_scope(name, "frame", [signal, frame_length, frame_step, pad_value]):
         x = convert_to_tensor(signal, name="signal")
         length, step = scalar(frame_length, "frame_length"), scalar(frame_step, "frame_step")
-        convert_to_tensor(pad_value, x.dtype, "pad_value").get_shape().assert_has_rank(0)
         shape = x.get_shape().with_rank_at_least(1)
         rank = shape.ndims
         if (rank is None and axis != -1) or (rank is not None and not -rank <= axis < rank):
             raise ValueError(f"axis={axis} out of bounds for a signal of shape {shape}")
         n = size_at(x, axis)
         if pad_end:
+            convert_to_tensor(pad_value, x.dtype, "pad_value").get_shape().assert_has_rank(0)
             count = not_below_0(-(-n // step))
             missing = not_below_0((count - 1) * step + length - n)
             x = _padded(x, missing, axis, pad_value)
