@@ -29,16 +29,23 @@ if TYPE_CHECKING:
 _FLAT = np.array([-1], np.int32)
 
 ONE_TO_ONE = """
-decode_base64    DecodeBase64      input
-encode_base64    EncodeBase64      input pad=False
-lower            StringLower       input encoding=''
-regex_full_match RegexFullMatch    input pattern
-strip            StringStrip       input
-string_to_hash_bucket_fast StringToHashBucketFast input num_buckets
-string_to_hash_bucket_strong StringToHashBucketStrong input num_buckets key
+decode_base64    DecodeBase64      input \
+    # What web-safe base64 holds, with or without = at its end; InvalidArgumentError for anything \
+    else
+encode_base64    EncodeBase64      input pad=False \
+    # Web-safe base64, with = at the end when `pad` says so
+lower            StringLower       input encoding='' \
+    # The strings in lower case; ASCII alone unless `encoding` is utf-8
+regex_full_match RegexFullMatch    input pattern # Whether all of a string matches a pattern of RE2
+strip            StringStrip       input # The strings without white space at their ends
+string_to_hash_bucket_fast StringToHashBucketFast input num_buckets \
+    # The fingerprint (FarmHash) of each string modulo `num_buckets`, int64
+string_to_hash_bucket_strong StringToHashBucketStrong input num_buckets key \
+    # SipHash of each string with a key of two numbers, modulo `num_buckets`, int64
 unicode_transcode UnicodeTranscode input input_encoding output_encoding errors='replace' \\
-    replacement_char=65533 replace_control_characters=False
-upper            StringUpper       input encoding=''
+    replacement_char=65533 replace_control_characters=False # Strings of one encoding in another
+upper            StringUpper       input encoding='' \
+    # The strings in upper case; ASCII alone unless `encoding` is utf-8
 """
 globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 

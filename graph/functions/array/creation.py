@@ -34,8 +34,8 @@ DynamicShape: TypeAlias = (
 
 SPARSE = (SparseTensor, SparseTensorValue)
 ONE_TO_ONE = """
-broadcast_dynamic_shape BroadcastArgs shape_x:s0 shape_y:s1
-fill                Fill             dims value
+broadcast_dynamic_shape BroadcastArgs shape_x:s0 shape_y:s1 # The shape that two shapes broadcast to
+fill                Fill             dims value # A tensor of shape `dims` with one value everywhere
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 fill: Callable[..., Tensor] = globals()["fill"]

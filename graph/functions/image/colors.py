@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
-rgb_to_hsv RGBToHSV images
-hsv_to_rgb HSVToRGB images
+rgb_to_hsv RGBToHSV images # Hue, saturation and value, in [0, 1], of colours in [0, 1]
+hsv_to_rgb HSVToRGB images # Red, green and blue in [0, 1] of hue, saturation and value
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 GREY_SHARES = np.array([0.2989, 0.587, 0.114], np.float32)

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
-logm             MatrixLogarithm   input
-sqrtm            MatrixSquareRoot  input
+logm             MatrixLogarithm   input \
+    # The principal logarithm of each complex matrix of [..., m, m]
+sqrtm            MatrixSquareRoot  input \
+    # The y of y y = input whose eigenvalues have real parts >= 0; NaN where a real input has none
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 

@@ -26,14 +26,21 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
-cholesky         Cholesky          input
-fft              FFT               input
-fft2d            FFT2D             input
-ifft             IFFT              input
-ifft2d           IFFT2D            input
-matrix_determinant MatrixDeterminant input
-matrix_inverse   MatrixInverse     input adjoint=False
-matrix_solve     MatrixSolve       matrix rhs adjoint=False
+cholesky         Cholesky          input \
+    # The lower triangular root of each symmetric positive matrix of [..., m, m]
+fft              FFT               input # The discrete Fourier transform along the last dimension
+fft2d            FFT2D             input \
+    # The discrete Fourier transform along the last two dimensions
+ifft             IFFT              input \
+    # The inverse discrete Fourier transform along the last dimension
+ifft2d           IFFT2D            input \
+    # The inverse discrete Fourier transform along the last two dimensions
+matrix_determinant MatrixDeterminant input # The determinant of each matrix of [..., m, m]
+matrix_inverse   MatrixInverse     input adjoint=False \
+    # The inverse of each matrix of [..., m, m]; InvalidArgumentError where there is none
+matrix_solve     MatrixSolve       matrix rhs adjoint=False \
+    # The x of matrix @ x = rhs, [..., m, m] and [..., m, k]; InvalidArgumentError where the \
+    matrix is singular
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 _MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]

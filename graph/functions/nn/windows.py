@@ -22,7 +22,8 @@ Padding: TypeAlias = "str | Sequence[Sequence[int]]"
 """The name of a scheme, or how much is put before and after each dimension."""
 
 ONE_TO_ONE = r"""
-dilation2d      Dilation2D  input filter strides rates padding
+dilation2d      Dilation2D  input filter strides rates padding \
+    # The largest sum of input and filter within each window; [batch, height, width, channels]
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
-fft              FFT               input
-fft2d            FFT2D             input
-ifft             IFFT              input
-ifft2d           IFFT2D            input
+fft              FFT               input # The discrete Fourier transform along the last dimension
+fft2d            FFT2D             input \
+    # The discrete Fourier transform along the last two dimensions
+ifft             IFFT              input \
+    # The inverse discrete Fourier transform along the last dimension
+ifft2d           IFFT2D            input \
+    # The inverse discrete Fourier transform along the last two dimensions
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 _BREAK, _SLOPE = 700.0, 1127.0
