@@ -31,7 +31,13 @@ def divisible(size: Dim, by: int) -> str:
     return f"Dimension size must be evenly divisible by {by} but is {size}"
 
 
+def _require_vector(op: OperationView) -> None:
+    block = op.inputs[1].sizes
+    require(op, block is None or len(block) == 1, "block_shape must have rank 1.")
+
+
 def _space_to_batch_shape(op: OperationView) -> Shape:
+    _require_vector(op)
     shape, block, pads = known(op, 0), integers(op, 1), integers(op, 2)
     if block is None or pads is None:
         return _blocks_shape(op, shape, lambda n, by: times(n, by))
@@ -77,6 +83,7 @@ def space_to_batch_nd(x: np.ndarray, block: np.ndarray, paddings: np.ndarray) ->
 
 
 def _batch_to_space_shape(op: OperationView) -> Shape:
+    _require_vector(op)
     shape, block, crops = known(op, 0), integers(op, 1), integers(op, 2)
     if block is None or crops is None:
         return _blocks_shape(op, shape, divided)

@@ -54,6 +54,15 @@ EXPRESSIONS = [
     "tf.accumulate_n([a, p], [3, None], tf.float32)",
     "tf.shape(tf.sparse.concat(0, [tf.SparseTensor([[0, 0]], [1.], [1, 2])] * 2).indices)",
     f"tf.signal.frame(tf.zeros([1, 2, 3]), {FED.format(2)}, 1, pad_end=True, axis=1)",
+    "tf.scatter_nd([[0], [7]], [1, 2], [3], bad_indices_policy='IGNORE')",
+    "tf.strings.split(['a', 'a b c', ' ', 'a b'], maxsplit=1).values",
+    "tf.strings.split(['a', 'a b c', ' ', 'a b'], maxsplit=2).values",
+    "tf.global_norm([None])",
+    "tf.image.per_image_standardization(tf.reshape(tf.cast(a, tf.float16), [2, 2, 3]))",
+    "tf.linalg.det([[np.inf, 1.], [0., 1.]])",
+    "tf.nn.scale_regularization_loss(np.int32([1, 2]))",
+    "tf.linalg.lu_reconstruct(np.float64([[1., 2.], [3., 4.]]), [0, 1])",
+    "tf.shape(a, out_type=None)",
 ]
 
 GRADIENTS = [

@@ -58,7 +58,7 @@ EXPRESSIONS += [
     "tf.RaggedTensor.from_row_splits(tf.zeros([0, 0]), [0, 0]).to_tensor(1., shape=[0, 0, 0])",
     parts("tf.ragged.stack([a, p])"),
     parts("tf.ragged.stack(a)"),
-    parts("tf.ragged.stack([a, p], axis=1)"),
+    "tf.ragged.stack([a, p], axis=1)",
     "tf.ragged.stack([a, p], axis=2)",
     "tf.ragged.stack([1, 2])",
     f"tf.reduce_all({FLAGS}, 1)",
