@@ -44,7 +44,8 @@ def _fake_quantize(
     grid = Grid.of(low, high, num_bits, narrow_range)
     inverse = np.float32(1) / grid.scale
     level_of_zero = np.floor(-grid.low * inverse + np.float32(0.5))
-    levels = np.floor((np.clip(x, grid.low, grid.high) - grid.low) * inverse + np.float32(0.5))
+    clipped = np.maximum(np.minimum(x, grid.high), grid.low)  # low counts where they cross
+    levels = np.floor((clipped - grid.low) * inverse + np.float32(0.5))
     return np.where(_is_empty(low, high), np.float32(0), (levels - level_of_zero) * grid.scale)
 
 

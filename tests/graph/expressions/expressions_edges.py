@@ -63,6 +63,8 @@ EXPRESSIONS = [
     "tf.nn.scale_regularization_loss(np.int32([1, 2]))",
     "tf.linalg.lu_reconstruct(np.float64([[1., 2.], [3., 4.]]), [0, 1])",
     "tf.shape(a, out_type=None)",
+    "tf.fake_quant_with_min_max_vars([.3, 1.2, -1.5], 2., 1.)",
+    "tf.constant([x is None for x in tf.gradients([a * 2.], [np.float32([1.])])])",
 ]
 
 GRADIENTS = [
