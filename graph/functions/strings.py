@@ -36,7 +36,6 @@ encode_base64    EncodeBase64      input pad=False \
     # Web-safe base64, with = at the end when `pad` says so
 lower            StringLower       input encoding='' \
     # The strings in lower case; ASCII alone unless `encoding` is utf-8
-regex_full_match RegexFullMatch    input pattern # Whether all of a string matches a pattern of RE2
 strip            StringStrip       input # The strings without white space at their ends
 string_to_hash_bucket_fast StringToHashBucketFast input num_buckets \
     # The fingerprint (FarmHash) of each string modulo `num_buckets`, int64
@@ -80,6 +79,22 @@ def regex_replace(
             input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name
         )
     return ops.RegexReplace(input, pattern, rewrite, replace_global=replace_global, name=name)
+
+
+@unary
+def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
+    """Whether all of each string matches a pattern, bool.
+
+    Args:
+        input: Strings.
+        pattern: A regular expression of RE2: Python's string, or a scalar of strings.
+        name: Of the operation.
+
+    Raises InvalidArgumentError, when it runs, for a pattern that is none.
+    """
+    if isinstance(pattern, (str, bytes)):
+        return ops.StaticRegexFullMatch(input, pattern=pattern, name=name)
+    return ops.RegexFullMatch(input, pattern, name=name)
 
 
 @unary

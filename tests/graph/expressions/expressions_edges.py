@@ -199,4 +199,7 @@ ERRORS = [
         "The `tensor_dtype` argument is <dtype: 'int32'>, but",
     ),
     ("tf.accumulate_n([a], [2])", "ValueError", "Shapes (2,) and (3, 4) are not compatible"),
+    ("tf.decode_base64('eA=')", "InvalidArgumentError", ""),
+    ("tf.decode_base64('eHh4====')", "InvalidArgumentError", ""),
+    ("tf.decode_base64('e=HH')", "InvalidArgumentError", ""),
 ]
