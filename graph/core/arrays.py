@@ -25,6 +25,8 @@ def as_array(value: TensorLike | None, dtype: DTypeLike | None = None) -> np.nda
     is_array = isinstance(value, (np.ndarray, np.generic))
     if is_array or hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         array = np.asarray(value)
+        if numpy_dtype == np.bool_ and array.dtype.kind == "O":
+            return array.astype(np.bool_)
         is_text = array.dtype.kind in "US"
         if is_text or (array.dtype == object and any(isinstance(x, str) for x in array.flat)):
             array = _encoded(array)

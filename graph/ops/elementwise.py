@@ -35,7 +35,10 @@ def _round_half_even(x: np.ndarray) -> np.ndarray:
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x))
+    if x.dtype.kind != "c":
+        return 1 / (1 + np.exp(-x))
+    power = np.exp(np.where(x.real < 0, x, -x))  # of absolute value 1 at most
+    return np.where(x.real < 0, power, 1) / (1 + power)
 
 
 def _rsqrt(x: np.ndarray) -> np.ndarray:

@@ -65,6 +65,9 @@ EXPRESSIONS = [
     "tf.shape(a, out_type=None)",
     "tf.fake_quant_with_min_max_vars([.3, 1.2, -1.5], 2., 1.)",
     "tf.constant([x is None for x in tf.gradients([a * 2.], [np.float32([1.])])])",
+    "tf.nn.compute_average_loss(tf.zeros([0, 3]))",
+    "tf.sigmoid(tf.constant([-1000. + 2j, 1000. + 2j, .5 - 3j], tf.complex64))",
+    "tf.logical_not(np.array(['a', ''], object))",
 ]
 
 GRADIENTS = [
