@@ -263,6 +263,8 @@ NAMES = (
 )
 """The types `tf` has by name."""
 ALIASES = {"half": "float16", "double": "float64", "float": "float32"}
+QUANTIZED_DTYPES = frozenset(DType(name) for name in NAMES if name.startswith(("qint", "quint")))
+"""The quantized types."""
 
 
 def __getattr__(name: str) -> DType:
