@@ -338,6 +338,11 @@ def roll(x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> np.ndarray:
 @op("InvertPermutation", shape=_same_shape)
 def invert_permutation(x: np.ndarray) -> np.ndarray:
     """Where each number of a permutation stands."""
-    if sorted(x.tolist()) != list(range(len(x))):
-        raise ValueError(f"{x.tolist()} is not a permutation")
+    seen: set[int] = set()
+    for number in x.tolist():
+        if not 0 <= number < len(x):
+            raise ValueError(f"{number} is not between 0 and {len(x)}")
+        if number in seen:
+            raise ValueError(f"{number} is duplicated in the input.")
+        seen.add(number)
     return np.argsort(x)

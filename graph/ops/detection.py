@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Dim, Shape, integers, known, merge_dims, require, require_size
+from ..core.shapes import Dim, Shape, integers, known, merge_dims, require, require_size, shown
 
 if TYPE_CHECKING:
     from ..core.dtype import DType
@@ -163,6 +163,11 @@ def histogram_fixed_width(
 def _counts(
     x: np.ndarray, size: int, weights: np.ndarray, dtype: np.dtype, binary: bool
 ) -> np.ndarray:
+    if weights.size and weights.shape != x.shape:
+        raise ValueError(
+            "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it "
+            f"acts as all weights equal to 1. Received {shown(weights.shape)}"
+        )
     if x.size and x.min() < 0:
         raise ValueError("Input must be non-negative")
     inside = x < size

@@ -138,6 +138,8 @@ def _truncate_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _floor_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.dtype.kind == "c":
+        raise ValueError("No OpKernel was registered to support Op 'FloorDiv' of complex numbers")
     _require_nonzero(x, y)
     return np.floor_divide(x, y) if x.dtype.kind in "iu" else np.floor(x / y)
 

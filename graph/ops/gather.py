@@ -103,6 +103,11 @@ def gather_nd(
     result = np.zeros(indices.shape[:-1] + params.shape[depth:], params.dtype)
     if params.dtype == object:
         result[...] = b""
+    if not params.size and result.size:
+        raise ValueError(
+            f"Requested more than 0 entries, but params is empty.  Params shape: "
+            f"{shown(params.shape)}"
+        )
     chosen = respected(indices, params.shape, bad_indices_policy)
     result[chosen] = params[index_tuple(indices[chosen], params.shape, "param shape")]
     return result
@@ -264,6 +269,9 @@ def one_hot(
     indices: np.ndarray, depth: np.ndarray, on: np.ndarray, off: np.ndarray, *, axis: int
 ) -> np.ndarray:
     """`on` at each index along a new axis, `off` elsewhere."""
+    for name, number in (("on_value", on), ("off_value", off)):
+        if number.ndim:
+            raise ValueError(f"{name} must be a scalar, but got: {shown(number.shape)}")
     n = indices.ndim
     if axis > n:
         raise ValueError(f"Expected axis to be -1 or between [0, {n}].  But received: {axis}")
@@ -540,6 +548,9 @@ def unravel_index(indices: np.ndarray, dims: np.ndarray) -> np.ndarray:
         raise ValueError(
             f"The indices can only be scalar or vector, got shape {shown(indices.shape)}"
         )
+    if dims.size and dims.min() < 0:
+        at = int(np.argmax(dims < 0))
+        raise ValueError(f"Input dims cannot be negative. Got dim = {dims[at]} at index {at}")
     total = prod(dims.tolist())
     if not total:
         raise ValueError("dims cannot contain a dim of zero")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Shape, merged, require, require_rank, same
+from ..core.shapes import Shape, merged, require, require_rank, same, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -79,6 +79,12 @@ def fake_quant_with_min_max_args_gradient(
     dy: np.ndarray, x: np.ndarray, *, min: float, max: float, num_bits: int, narrow_range: bool
 ) -> np.ndarray:
     """`dy` where `x` is within the range."""
+    if dy.shape != x.shape:
+        raise ValueError(
+            "Inputs to operation FakeQuantWithMinMaxArgsGradient of type "
+            "FakeQuantWithMinMaxArgsGradient must have the same size and shape.  Input 0: "
+            f"{shown(dy.shape)} != input 1: {shown(x.shape)}"
+        )
     below, above = _in_range(x, min, max, num_bits, narrow_range)
     return np.where(below | above, np.float32(0), dy)
 

@@ -270,7 +270,7 @@ def confusion_matrix(
 
 
 def _not_negative(x: Tensor, name: str) -> Tensor:
-    words = f"`{name}` contains negative values."
+    words = f"`{name}` contains negative values"
     with control_dependencies([assert_non_negative(x, message=words)]):
         return ops.Identity(x)
 

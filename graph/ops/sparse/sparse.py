@@ -221,6 +221,9 @@ def sparse_slice(
 ) -> Coordinates:
     """The elements in a box, counted from its corner; sizes end where the tensor does."""
     for name, sizes in (("start", start), ("size", size)):
+        if sizes.ndim != 1:
+            received = shown_shape(sizes.shape)
+            raise ValueError(f"Input {name} should be a vector but received shape {received}")
         if len(sizes) != len(shape):
             raise ValueError(
                 f"Expected {name} to be a vector of length {len(shape)} but got length {len(sizes)}"

@@ -205,4 +205,47 @@ ERRORS = [
     ("tf.decode_base64('eA=')", "InvalidArgumentError", ""),
     ("tf.decode_base64('eHh4====')", "InvalidArgumentError", ""),
     ("tf.decode_base64('e=HH')", "InvalidArgumentError", ""),
+    ("tf.linalg.band_part([1.], 0, 0)", "InvalidArgumentError", "input must be at least 2-dim"),
+    ("tf.one_hot([1], 2, 1., [0., 1.])", "InvalidArgumentError", "off_value must be a scalar"),
+    ("tf.one_hot([1], 2, [0., 1.], 1.)", "InvalidArgumentError", "on_value must be a scalar"),
+    (
+        "tf.fake_quant_with_min_max_args_gradient([1.], [1., 2.])",
+        "InvalidArgumentError",
+        "must have the same size and shape.  Input 0: [1] != input 1: [2]",
+    ),
+    ("tf.floordiv(1j, 2j)", "InvalidArgumentError", "No OpKernel was registered to support Op"),
+    (
+        "tf.math.bincount([1, 1], [1.])",
+        "InvalidArgumentError",
+        "`weights` must be the same shape as `arr` or a length-0 `Tensor`",
+    ),
+    ("tf.random_normal([-1])", "InvalidArgumentError", "Dimension -1 must be >= 0"),
+    ("tf.unravel_index([1], [-1])", "InvalidArgumentError", "Input dims cannot be negative."),
+    ("tf.invert_permutation([0, 7])", "InvalidArgumentError", "7 is not between 0 and 2"),
+    ("tf.invert_permutation([0, 0])", "InvalidArgumentError", "0 is duplicated in the input."),
+    (
+        "tf.gather_nd(tf.zeros([0, 3]), [0, 1])",
+        "InvalidArgumentError",
+        "Requested more than 0 entries, but params is empty.",
+    ),
+    (
+        "tf.math.confusion_matrix([-1], [0])",
+        "InvalidArgumentError",
+        "`labels` contains negative values.  ",
+    ),
+    (
+        "tf.sparse.segment_sum([[1.]], [0, 1], [0, 1])",
+        "InvalidArgumentError",
+        "Bad: indices[1] == 1 out of range [0, 1)",
+    ),
+    (
+        "tf.sparse.slice(tf.sparse.from_dense([1]), [[0]], [1])",
+        "InvalidArgumentError",
+        "Input start should be a vector but received shape [1,1]",
+    ),
+    (
+        "tf.math.unsorted_segment_sum([1.], 1, 1)",
+        "InvalidArgumentError",
+        "segment_ids = 1 is out of range [0, 1)",
+    ),
 ]
