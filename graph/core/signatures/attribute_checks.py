@@ -101,7 +101,8 @@ def _checked(signature: Signature, name: str, value: AttrValue) -> AttrValue:
         return value
     if item == kind:
         return attribute_value(name, kind, value)
-    if not isinstance(value, (list, tuple, np.ndarray)):
+    is_listed = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim)
+    if not is_listed:
         function = signature.function_name
         raise TypeError(f"Expected list for '{name}' argument to '{function}' Op, not {value!r}.")
     items = [attribute_value(name, item, element) for element in cast("Sequence[AttrValue]", value)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 import numpy as np
@@ -35,10 +35,8 @@ DynamicShape: TypeAlias = (
 SPARSE = (SparseTensor, SparseTensorValue)
 ONE_TO_ONE = """
 broadcast_dynamic_shape BroadcastArgs shape_x:s0 shape_y:s1 # The shape that two shapes broadcast to
-fill                Fill             dims value # A tensor of shape `dims` with one value everywhere
 """
 globals().update(functions(ONE_TO_ONE, __name__))
-fill: Callable[..., Tensor] = globals()["fill"]
 
 _SMALL = 1000
 """Elements up to which zeros and ones are constants rather than Fill operations."""
@@ -79,13 +77,57 @@ def placeholder_with_default(
     return ops.PlaceholderWithDefault(value, shape=as_shape(shape), name=name)
 
 
-def zeros(shape: DynamicShape, dtype: DTypeLike = np.float32, name: str | None = None) -> Tensor:
-    """Zeros (False, empty strings) of a shape."""
+def fill(
+    dims: TensorLike, value: TensorLike, name: str | None = None, layout: object = None
+) -> Tensor:
+    """A tensor of shape `dims` with one value everywhere.
+
+    Args:
+        dims: [rank] int32 or int64, at least 0.
+        value: A scalar of any type.
+        name: Of the operation.
+        layout: Taken for TensorFlow's sake: where a DTensor lies.
+
+    Raises ValueError for negative sizes and a value that is no scalar.
+    """
+    return ops.Fill(dims, value, name=name)
+
+
+def zeros(
+    shape: DynamicShape,
+    dtype: DTypeLike = np.float32,
+    name: str | None = None,
+    layout: object = None,
+) -> Tensor:
+    """Zeros (False, empty strings) of a shape.
+
+    Args:
+        shape: The sizes, integers or a tensor of them.
+        dtype: Any type.
+        name: Of the operation.
+        layout: Taken for TensorFlow's sake: where a DTensor lies.
+
+    Raises TypeError for sizes that are no integers, ValueError for negative ones.
+    """
     return _filled("zeros", shape, as_numpy(dtype), 0, name)
 
 
-def ones(shape: DynamicShape, dtype: DTypeLike = np.float32, name: str | None = None) -> Tensor:
-    """Ones (True) of a shape."""
+def ones(
+    shape: DynamicShape,
+    dtype: DTypeLike = np.float32,
+    name: str | None = None,
+    layout: object = None,
+) -> Tensor:
+    """Ones (True) of a shape.
+
+    Args:
+        shape: The sizes, integers or a tensor of them.
+        dtype: Any type.
+        name: Of the operation.
+        layout: Taken for TensorFlow's sake: where a DTensor lies.
+
+    Raises TypeError for sizes that are no integers, ValueError for negative ones.
+    """
     return _filled("ones", shape, as_numpy(dtype), 1, name)
 
 

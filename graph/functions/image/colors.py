@@ -172,7 +172,7 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
 
 def _times(x: Tensor, matrix: TensorLike) -> Tensor:
     """The last axis of `x` times a matrix."""
-    wide = convert_to_tensor(np.asarray(matrix).tolist(), x.dtype, "kernel")
+    wide = convert_to_tensor(matrix, x.dtype, "kernel")
     shape = ops.Shape(x)
     channels = wide.sizes[-1] if wide.sizes else None
     product = ops.MatMul(ops.Reshape(x, [-1, 3]), wide)
