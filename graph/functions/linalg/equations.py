@@ -132,10 +132,17 @@ def matrix_rank(
 ) -> Tensor:
     """How many singular values of matrices are above `tol`, max(m, n) epsilon s[0] by default.
 
+    Args:
+        a: [..., m, n], a tensor of floats, or numbers, which become float32.
+        tol: A number, or one for each matrix.
+        validate_args: Whether ranks that are not known are looked at when it runs.
+        name: Of the operations.
+
     Raises TypeError or ValueError as `pinv` does.
     """
     with name_scope(name, "matrix_rank", [a]):
-        x = require_matrix(convert_to_tensor(a, name="a"), validate_args)
+        matrix = convert_to_tensor(a, name="a", preferred_dtype=np.float32)
+        x = require_matrix(matrix, validate_args)
         s, _, _ = ops.Svd(x, compute_uv=False)
         if tol is None:
             epsilon = np.asarray(np.finfo(x.dtype).eps, x.dtype)

@@ -68,6 +68,12 @@ EXPRESSIONS = [
     "tf.nn.compute_average_loss(tf.zeros([0, 3]))",
     "tf.sigmoid(tf.constant([-1000. + 2j, 1000. + 2j, .5 - 3j], tf.complex64))",
     "tf.logical_not(np.array(['a', ''], object))",
+    "tf.linalg.matrix_rank(np.int16([[1, 2], [2, 4]]))",
+    "tf.linalg.band_part(a, 0, 1)",
+    "tf.nn.dilation2d(a[None, :, :, None], p[:2, :2, None], [1] * 4, [1] * 4, 'SAME')",
+    "tf.nn.dilation2d(a[None, :, :, None], filters=p[:2, :2, None], strides=[1] * 4, "
+    "dilations=[1] * 4, padding='VALID')",
+    "tf.fill([2, 1], 3., layout=None)",
 ]
 
 GRADIENTS = [
