@@ -71,8 +71,10 @@ EXPRESSIONS = [
     "tf.linalg.matrix_rank(np.int16([[1, 2], [2, 4]]))",
     "tf.linalg.band_part(a, 0, 1)",
     "tf.nn.dilation2d(a[None, :, :, None], p[:2, :2, None], [1] * 4, [1] * 4, 'SAME')",
-    "tf.nn.dilation2d(a[None, :, :, None], filters=p[:2, :2, None], strides=[1] * 4, "
-    "dilations=[1] * 4, padding='VALID')",
+    (
+        "tf.nn.dilation2d(a[None, :, :, None], filters=p[:2, :2, None], strides=[1] * 4, "
+        "dilations=[1] * 4, padding='VALID')"
+    ),
     "tf.fill([2, 1], 3., layout=None)",
 ]
 
