@@ -214,8 +214,9 @@ def as_dtype(type_value: DTypeLike | int | bytes) -> DType:
     try:
         if isinstance(type_value, tuple):
             raise TypeError("no tuple is a type")
-        dtype = None if isinstance(type_value, type) else getattr(type_value, "dtype", None)
-        return DType(dtype if isinstance(dtype, np.dtype) else type_value)
+        if isinstance(type_value, (np.ndarray, np.generic)):
+            return DType(type_value.dtype)
+        return DType(type_value)
     except (TypeError, ValueError):
         raise TypeError(
             f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType."

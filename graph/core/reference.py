@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 Referred = TypeVar("Referred")
 
@@ -18,7 +18,9 @@ class Reference(Generic[Referred]):
         return self._value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Reference) and other._value is self._value
+        return (
+            isinstance(other, Reference) and cast("Reference[object]", other)._value is self._value
+        )
 
     def __hash__(self) -> int:
         return id(self._value)

@@ -266,8 +266,7 @@ def ngrams(
 
 
 def _ngrams(words: Tensor, splits: Tensor, attrs: dict[str, object]) -> RaggedTensor:
-    values, ends = ops.StringNGrams(words, splits, **attrs)
-    # pyright: ignore[reportArgumentType] - as the op has them
+    values, ends = ops.StringNGrams(words, splits, **attrs)  # pyright: ignore[reportArgumentType] - as the op has them
     return RaggedTensor.from_row_splits(values, ends, validate=False)
 
 

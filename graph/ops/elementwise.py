@@ -37,8 +37,9 @@ def _round_half_even(x: np.ndarray) -> np.ndarray:
 def _sigmoid(x: np.ndarray) -> np.ndarray:
     if x.dtype.kind != "c":
         return 1 / (1 + np.exp(-x))
-    power = np.exp(np.where(x.real < 0, x, -x))  # of absolute value 1 at most
-    return np.where(x.real < 0, power, 1) / (1 + power)
+    is_left = np.real(x) < 0
+    power = np.exp(np.where(is_left, x, -x))  # of absolute value 1 at most
+    return np.where(is_left, power, 1) / (1 + power)
 
 
 def _rsqrt(x: np.ndarray) -> np.ndarray:

@@ -50,7 +50,7 @@ def _text(value: object) -> bytes:
 
 def _type(value: object) -> np.dtype:
     if isinstance(value, (np.ndarray, np.generic)):
-        return value.dtype
+        return cast("np.ndarray", value).dtype
     if not isinstance(value, (np.dtype, DType, str, bytes, type)):
         raise TypeError
     return as_numpy(cast("DTypeLike", value))

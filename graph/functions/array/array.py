@@ -35,19 +35,15 @@ batch_to_space_nd   BatchToSpaceND   input block_shape crops \
 broadcast_to        BroadcastTo      input shape # `input` repeated to `shape`
 depth_to_space      DepthToSpace     input block_size name data_format='NHWC' \
     # Channels become the positions within blocks of height and width
-diag                Diag             diagonal \
-    # A tensor of twice the rank with `diagonal` on its diagonal
-diag_part           DiagPart         input \
-    # The diagonal of a tensor whose shape is some shape twice
+diag                Diag             diagonal # A tensor of twice the rank with that diagonal
+diag_part           DiagPart         input # The diagonal of a tensor of a shape twice
 dynamic_partition   DynamicPartition data partitions num_partitions \
     # The slices of `data` in `num_partitions` tensors, by the number that each has in `partitions`
-dynamic_stitch      DynamicStitch    indices data \
-    # Slices of `data` put where `indices` say; later ones win
+dynamic_stitch      DynamicStitch    indices data # Slices put where `indices` say; later ones win
 invert_permutation  InvertPermutation x # Where each of 0 ... n - 1 stands in x, [n]
 matrix_band_part    MatrixBandPart   input num_lower num_upper \
     # `input` with zeros but in a band around the diagonal; a negative width is a whole triangle
-reshape             Reshape          tensor shape \
-    # The same elements in another shape; one size may be -1
+reshape             Reshape          tensor shape # Another shape; one size may be -1
 reverse             ReverseV2        tensor axis # `tensor` backwards along `axis`, a list of axes
 reverse_v2          ReverseV2        tensor axis # `tensor` backwards along `axis`, a list of axes
 roll                Roll             input shift axis \
@@ -57,8 +53,7 @@ scatter_nd          ScatterNd        indices updates shape name bad_indices_poli
 slice               Slice            input_:input begin size \
     # `size` elements from `begin` along each axis; size -1 is up to the end
 space_to_batch_nd   SpaceToBatchND   input block_shape paddings \
-    # Each position within a block of `block_shape` becomes a batch of its own, after `paddings` \
-    of zeros
+    # Each position within a block becomes a batch of its own, after `paddings` of zeros
 space_to_depth      SpaceToDepth     input block_size name data_format='NHWC' \
     # The positions within blocks of height and width become channels
 tensor_scatter_add  TensorScatterAdd tensor indices updates name bad_indices_policy='' \
@@ -71,8 +66,7 @@ tensor_scatter_sub  TensorScatterSub tensor indices updates name bad_indices_pol
     # `tensor` with `updates` subtracted at index tuples
 tensor_scatter_update TensorScatterUpdate tensor indices updates name bad_indices_policy='' \
     # `tensor` with `updates` put at index tuples
-tile                Tile             input multiples \
-    # `input` repeated along each axis, as often as `multiples` say
+tile                Tile             input multiples # `input` repeated along each axis
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 

@@ -358,7 +358,9 @@ def _is_zero(axis: Tensor) -> bool:
     return known is not None and not known.ndim and int(known) in (0, -1)
 
 
-def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:
+def shape(
+    input: TensorLike, name: str | None = None, out_type: DTypeLike | None = np.int32
+) -> Tensor:
     """The shape of a tensor as a vector."""
     out_type = np.dtype(np.int32) if out_type is None else as_numpy(out_type)
     with name_scope(name, "Shape", [input]) as scope:

@@ -240,7 +240,7 @@ def accumulate_n(
     words = "inputs must be a list of at least one Tensor with the same dtype and shape"
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise ValueError(words)
-    terms = [x if is_tensor_like(x) else convert_to_tensor(x) for x in inputs]
+    terms = [x if isinstance(x, IndexedSlices) else convert_to_tensor(x) for x in inputs]
     if len({as_dtype(x.dtype) for x in terms}) > 1:
         raise ValueError(words)
     known = TensorShape(shape)

@@ -321,8 +321,7 @@ class StaticHashTable(LookupTable):
         self.default_value = convert_to_tensor(default_value, self._value_dtype)
         if self.default_value.sizes not in (None, ()):
             raise ValueError(f"Shapes {self.default_value.sizes} and () are not compatible")
-        shared = "" if experimental_is_anonymous else initializer._shared_name
-        # pyright: ignore[reportPrivateUsage] - of this module
+        shared = "" if experimental_is_anonymous else initializer._shared_name  # pyright: ignore[reportPrivateUsage] - of this module
         attrs = {
             "key_dtype": self._key_dtype,
             "value_dtype": self._value_dtype,
@@ -407,8 +406,7 @@ class StaticVocabularyTable(LookupTable):
             )
 
     @property
-    def resource_handle(self) -> Tensor | None:
-        # pyright: ignore[reportIncompatibleMethodOverride] - as TensorFlow has it
+    def resource_handle(self) -> Tensor | None:  # pyright: ignore[reportIncompatibleMethodOverride] - as TensorFlow has it
         """The handle of the table of words, None where there is none."""
         return None if self._table is None else self._table.resource_handle
 

@@ -127,6 +127,7 @@ def linear_to_mel_weight_matrix(
         raise ValueError(
             f"lower_edge_hertz {lower_edge_hertz:.1f} >= upper_edge_hertz {upper_edge_hertz:.1f}"
         )
+    rate = 0.0
     if not isinstance(sample_rate, Tensor):
         rate = float(np.asarray(sample_rate))
         if rate <= 0.0:
@@ -142,8 +143,8 @@ def linear_to_mel_weight_matrix(
     kind = as_numpy(dtype)
     with name_scope(name, "linear_to_mel_weight_matrix") as scope:
         if isinstance(sample_rate, Tensor) or isinstance(num_spectrogram_bins, Tensor):
-            rate = cast(convert_to_tensor(sample_rate), kind)
-            hertz = lin_space(np.zeros((), kind), rate / 2, num_spectrogram_bins)[1:]
+            samples = cast(convert_to_tensor(sample_rate), kind)
+            hertz = lin_space(np.zeros((), kind), samples / 2, num_spectrogram_bins)[1:]
             bins = _SLOPE * ops.Log1p(hertz / _BREAK)[:, None]
             low, middle, high = (edge.astype(kind) for edge in (low, middle, high))
             weights = ops.Minimum((bins - low) / (middle - low), (high - bins) / (high - middle))

@@ -126,7 +126,7 @@ def sparse_reshape(
 
 def _concat_shape(op: OperationView) -> list[Shape]:
     n = len(op.inputs) // 3
-    ranks = {rank_of(op, i, 2 * n + i) for i in range(n)} - {None}
+    ranks = {rank for i in range(n) if (rank := rank_of(op, i, 2 * n + i)) is not None}
     words = f"Dimensions must be equal, but are {' and '.join(map(str, sorted(ranks)[:2]))}"
     require(op, len(ranks) < 2, words)
     return triple(op, next(iter(ranks), None), plus(*(first_dim(op, i) for i in range(n))))
