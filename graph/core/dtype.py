@@ -234,7 +234,7 @@ def as_numpy(dtype: DTypeLike | bytes | None) -> np.dtype:
     try:
         if any(dtype is kind for kind in (None, int, complex)) or isinstance(dtype, (dict, list)):
             raise TypeError("TensorFlow takes it for no type")
-        if isinstance(dtype, int) and not isinstance(dtype, bool):
+        if type(dtype) is int:  # no truth value, and `bool` is a type of ours here
             return DType(dtype).dtype
         return np.dtype(np.float32) if dtype is float else np.dtype(name)
     except (TypeError, ValueError, NotImplementedError):
