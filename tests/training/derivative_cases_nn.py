@@ -109,12 +109,9 @@ for _padding, _rates in (("SAME", [1, 1, 1, 1]), ("VALID", [1, 2, 1, 1])):
     case(
         f"ExtractVolumePatches/{_padding}",
         lambda x, _p=_padding: ops.ExtractVolumePatches(
-            ops.Reshape(x, ops.ConcatV2([ops.Shape(x)[:1], [1], ops.Shape(x)[1:]], 0)),
-            ksizes=[1, 1, 2, 2, 1],
-            strides=[1, 1, 2, 1, 1],
-            padding=_p,
+            x, ksizes=[1, 2, 2, 2, 1], strides=[1, 1, 2, 1, 1], padding=_p
         ),
-        IMAGE,
+        VOLUME,
     )
 for _scaled in (False, True):
     case(
