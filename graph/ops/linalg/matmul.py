@@ -197,9 +197,9 @@ def _adjoint_if(condition: bool, x: np.ndarray) -> np.ndarray:
 
 @op("MatrixDeterminant", shape=lambda op: square(op)[:-2])
 def matrix_determinant(x: np.ndarray) -> np.ndarray:
-    """The determinant of each matrix; NaN where an element is no finite number."""
-    is_finite = np.isfinite(x).all((-1, -2))
-    return np.where(is_finite, np.linalg.det(wide(x)), np.nan)
+    """The determinant of each matrix; NaN where an element is NaN."""
+    has_nan = np.isnan(x).any((-1, -2))
+    return np.where(has_nan, np.nan, np.linalg.det(wide(x)))
 
 
 @op("Cholesky", shape=square)
