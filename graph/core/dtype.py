@@ -215,7 +215,7 @@ def as_dtype(type_value: DTypeLike | int | bytes) -> DType:
         if isinstance(type_value, tuple):
             raise TypeError("no tuple is a type")
         if isinstance(type_value, (np.ndarray, np.generic)):
-            return DType(type_value.dtype)
+            return DType(cast("np.ndarray", type_value).dtype)
         return DType(type_value)
     except (TypeError, ValueError):
         raise TypeError(
@@ -223,7 +223,7 @@ def as_dtype(type_value: DTypeLike | int | bytes) -> DType:
         ) from None
 
 
-def as_numpy(dtype: DTypeLike | bytes | None) -> np.dtype:
+def as_numpy(dtype: DTypeLike | bytes | int | None) -> np.dtype:
     """The numpy type of what TensorFlow takes for a type, also its number, or numpy alone.
 
     Python's float is TensorFlow's float32; TypeError for the types of which TensorFlow takes none.
@@ -235,7 +235,7 @@ def as_numpy(dtype: DTypeLike | bytes | None) -> np.dtype:
         if any(dtype is kind for kind in (None, int, complex)) or isinstance(dtype, (dict, list)):
             raise TypeError("TensorFlow takes it for no type")
         if type(dtype) is int:  # no truth value, and `bool` is a type of ours here
-            return DType(dtype).dtype
+            return dtypes.tf_dtype(dtype)
         return np.dtype(np.float32) if dtype is float else np.dtype(name)
     except (TypeError, ValueError, NotImplementedError):
         raise TypeError(

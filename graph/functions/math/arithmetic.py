@@ -245,7 +245,7 @@ def accumulate_n(
         raise ValueError(words)
     known = TensorShape(shape)
     for x in terms:
-        known = known.merge_with(x.get_shape())
+        known = known.merge_with(x.shape)
     if tensor_dtype is not None and as_dtype(tensor_dtype) != terms[0].dtype:
         raise TypeError(
             f"The `tensor_dtype` argument is {as_dtype(tensor_dtype)!s}, but `input` is of "
