@@ -234,9 +234,9 @@ def as_numpy(dtype: DTypeLike | bytes | int | None) -> np.dtype:
     try:
         if any(dtype is kind for kind in (None, int, complex)) or isinstance(dtype, (dict, list)):
             raise TypeError("TensorFlow takes it for no type")
-        if type(dtype) is int:  # no truth value, and `bool` is a type of ours here
+        if isinstance(dtype, int) and dtype is not True and dtype is not False:
             return dtypes.tf_dtype(dtype)
-        return np.dtype(np.float32) if dtype is float else np.dtype(name)
+        return np.dtype(np.float32) if dtype is float else np.dtype(cast("type", name))
     except (TypeError, ValueError, NotImplementedError):
         raise TypeError(
             f"Cannot convert the argument `type_value`: {dtype!r} to a TensorFlow DType."
