@@ -1,7 +1,7 @@
 """Prints which symbols of an API description exist, and whose signatures differ: `make symbols`.
 
     python tests/symbols.py ../shared/spec/api.json              a table by area
-    python tests/symbols.py ../shared/spec/api.json core nest    and what lacks in these areas
+    python tests/symbols.py ../shared/spec/api.json core nest    and what lacks there, with reasons
 
 The description is a list of rows with `symbol` (tf.compat.v1.train.Saver.save), `kind`, `parent`,
 `params` (each with `name` and `default`) and `area`. Attributes of instances count where a class
@@ -35,6 +35,28 @@ INNER = (
 """Where a name without a module is looked for: a description names messages and bases so."""
 KINDS = ("function", "class", "method")
 ABSENT = object()
+REASONS = {
+    "SequenceFeatures": "a layer of tf.keras",
+    "Queue": "tf.queue.QueueBase",
+    "SaverBuilder": "a private class of TensorFlow; tf.train.Saver takes no builder of its users",
+    "MetaInfoDef": "tf.MetaGraphDef.MetaInfoDef",
+    "FileDescriptorSet": "google.protobuf.descriptor_pb2 has it",
+    "STANDARD_PS_OPS": "a private constant of TensorFlow, the default of replica_device_setter",
+}
+"""Why names without a module are not there; those of a module say it themselves."""
+
+
+def reason(symbol: str) -> str:
+    """What the module of a symbol that is not there says of it, or ""."""
+    if not symbol.startswith("tf."):
+        return REASONS.get(symbol, "")
+    value: Any = importlib.import_module("flatlite.compat.v1")
+    try:
+        for word in symbol.removeprefix("tf.").removeprefix("compat.v1.").split("."):
+            value = getattr(value, word)
+    except AttributeError as error:
+        return str(error).partition(": ")[2]
+    return ""
 
 
 def resolved(symbol: str) -> Any:
@@ -130,7 +152,9 @@ def main(path: str, areas: list[str]) -> None:
         count = counts[area]
         count[0] += 1
         if actual is ABSENT:
-            lines[area].append(f"  {row['symbol']} ({row['kind']}) is not there")
+            why = reason(row["symbol"])
+            line = f"  {row['symbol']} ({row['kind']}) is not there"
+            lines[area].append(f"{line}: {why}" if why else line)
             continue
         count[1] += 1
         difference = "" if isinstance(actual, types.ModuleType) else differs(row, actual)

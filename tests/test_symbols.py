@@ -23,16 +23,20 @@ def test_table(tmp_path, capsys):
         row("tf.compat.v1.Session.graph", "property", area="session"),
         row("tf.lite.Interpreter.invoke", "method", area="session"),
         row("tf.compat.v1.no_such_function"),
+        row("tf.mul"),
         row("tf.train.AdamOptimizer.GATE_OP", "constant", area="session"),
     ]
     path.write_text(json.dumps(rows))
     symbols.main(str(path), ["core"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].split() == ["core", "3", "2", "1"]
+    assert lines[1].split() == ["core", "4", "2", "1"]
     assert lines[2].strip().startswith("tf.compat.v1.clip_by_norm(t, clip_norm, axes, name), not")
     assert lines[3].strip() == "tf.compat.v1.no_such_function (function) is not there"
-    assert lines[4].split() == ["session", "3", "3", "3"]
-    assert lines[5].split() == ["all", "6", "5", "4"]
+    assert lines[4].strip() == (
+        "tf.mul (function) is not there: it is tf.multiply since TensorFlow 1.0"
+    )
+    assert lines[5].split() == ["session", "3", "3", "3"]
+    assert lines[6].split() == ["all", "7", "5", "4"]
 
 
 def test_attributes_of_instances():

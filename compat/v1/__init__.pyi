@@ -68,6 +68,7 @@ from ...graph.core.create import constant as constant
 from ...graph.core.create import convert_to_tensor as convert_to_tensor
 from ...graph.core.device_spec import DeviceSpec as DeviceSpec
 from ...graph.core.dtype import DType as DType
+from ...graph.core.dtype import QUANTIZED_DTYPES as QUANTIZED_DTYPES
 from ...graph.core.dtype import as_dtype as as_dtype
 from ...graph.core.dtype import bfloat16 as bfloat16
 from ...graph.core.dtype import bool as bool
@@ -617,4 +618,5 @@ from ...schema.proto import RunOptions as RunOptions
 from ...schema.proto import SessionLog as SessionLog
 from ...schema.proto import Summary as Summary
 from ...schema.proto import SummaryMetadata as SummaryMetadata
+from ...schema.proto import TensorInfo as TensorInfo
 from ...training.event_files import summary_iterator as summary_iterator

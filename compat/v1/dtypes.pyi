@@ -2,6 +2,7 @@
 """The names of `tf.dtypes`."""
 
 from ...graph.core.dtype import DType as DType
+from ...graph.core.dtype import QUANTIZED_DTYPES as QUANTIZED_DTYPES
 from ...graph.core.dtype import as_dtype as as_dtype
 from ...graph.core.dtype import bfloat16 as bfloat16
 from ...graph.core.dtype import bool as bool

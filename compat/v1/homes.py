@@ -25,8 +25,8 @@ CORE = {
     "graph.core.create": "constant convert_to_tensor",
     "graph.core.dtype": (
         "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
-        "int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 "
-        "uint32 uint64 uint8 variant"
+        "QUANTIZED_DTYPES int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource "
+        "string uint16 uint32 uint64 uint8 variant"
     ),
     "graph.functions.array.array": (
         "batch_gather batch_to_space_nd boolean_mask broadcast_to check_numerics concat "
@@ -178,7 +178,7 @@ CORE = {
     "schema.proto": (
         "AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions HistogramProto LogMessage "
         "MetaGraphDef NameAttrList NodeDef OptimizerOptions RunMetadata RunOptions SessionLog "
-        "Summary SummaryMetadata"
+        "Summary SummaryMetadata TensorInfo"
     ),
     "graph.session.session": "InteractiveSession Session",
     "graph.core.tensor_shape": (
@@ -428,6 +428,7 @@ STRINGS = {
 
 SPARSE = {
     "graph.core.composite.sparse_tensor": "SparseTensor",
+    "graph.functions.resources.accumulators": "SparseConditionalAccumulator",
     "graph.functions.math.sorting": (
         "segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n "
         "segment_sum=sparse_segment_sum"
@@ -444,7 +445,7 @@ SPARSE = {
 
 RANDOM = {
     "graph.functions.random": (
-        "normal set_random_seed shuffle stateless_normal stateless_truncated_normal "
+        "get_seed normal set_random_seed shuffle stateless_normal stateless_truncated_normal "
         "stateless_uniform truncated_normal uniform"
     ),
     "graph.functions.random_draws": (
@@ -508,8 +509,8 @@ INITIALIZERS = {
 DTYPES = {
     "graph.core.dtype": (
         "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
-        "int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 "
-        "uint32 uint64 uint8 variant"
+        "QUANTIZED_DTYPES int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource "
+        "string uint16 uint32 uint64 uint8 variant"
     ),
     "graph.functions.math.arithmetic": "complex",
     "graph.functions.array.casting": "cast saturate_cast",

@@ -7,6 +7,7 @@ from ...graph.functions.nn.sampling import fixed_unigram_candidate_sampler as fi
 from ...graph.functions.nn.sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
 from ...graph.functions.nn.sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
 from ...graph.functions.nn.sampling import uniform_candidate_sampler as uniform_candidate_sampler
+from ...graph.functions.random import get_seed as get_seed
 from ...graph.functions.random import normal as normal
 from ...graph.functions.random import set_random_seed as set_random_seed
 from ...graph.functions.random import shuffle as shuffle

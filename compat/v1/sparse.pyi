@@ -5,6 +5,7 @@ from ...graph.core.composite.sparse_tensor import SparseTensor as SparseTensor
 from ...graph.functions.math.sorting import sparse_segment_mean as segment_mean
 from ...graph.functions.math.sorting import sparse_segment_sqrt_n as segment_sqrt_n
 from ...graph.functions.math.sorting import sparse_segment_sum as segment_sum
+from ...graph.functions.resources.accumulators import SparseConditionalAccumulator as SparseConditionalAccumulator
 from ...graph.functions.sparse.arithmetic import add as add
 from ...graph.functions.sparse.arithmetic import bincount as bincount
 from ...graph.functions.sparse.arithmetic import cross as cross

@@ -25,6 +25,8 @@ def as_array(value: TensorLike | None, dtype: DTypeLike | None = None) -> np.nda
     is_array = isinstance(value, (np.ndarray, np.generic))
     if is_array or hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         array = np.asarray(value)
+        if numpy_dtype == np.bool_ and array.dtype.kind == "O":
+            return array.astype(np.bool_)
         is_text = array.dtype.kind in "US"
         if is_text or (array.dtype == object and any(isinstance(x, str) for x in array.flat)):
             array = _encoded(array)
@@ -157,6 +159,8 @@ def filled(array: np.ndarray, shape: tuple[int, ...], verify: bool) -> np.ndarra
         raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
     if array.size == size:
         return array.reshape(shape)
+    if array.shape in ((), (1,)):
+        return np.full(shape, array.reshape(()), array.dtype)
     if array.size > size or not array.size:
         raise ValueError(
             f"Too many elements provided. Takes at most {size}, but got {array.size}."

@@ -144,16 +144,22 @@ def convert_to_tensor(
     name: str | None = None,
     preferred_dtype: DTypeLike | None = None,
     reference: bool = False,
+    dtype_hint: DTypeLike | None = None,
 ) -> Tensor:
     """`value` as a tensor of the default graph: itself, what a variable holds, or a constant.
 
     Python floats become float32, integers int32 when they fit, numpy values keep their dtype.
-    A list with tensors among its items is packed. `preferred_dtype` is tried first.
+    A list with tensors among its items is packed. `preferred_dtype`, also called `dtype_hint`, is
+    tried first.
 
     Raises:
         TypeError: the elements are not of `dtype`.
         ValueError: `value` is None, ragged, or a tensor of another dtype.
     """
+    if dtype_hint is not None:
+        if preferred_dtype is not None:
+            raise ValueError("Cannot specify both 'preferred_dtype' and 'dtype_hint'.")
+        preferred_dtype = dtype_hint
     numpy_dtype = None if dtype is None else as_numpy(dtype)
     if isinstance(value, Tensor):
         if numpy_dtype is not None and value.dtype != numpy_dtype:
@@ -187,10 +193,14 @@ def convert_to_tensor(
 
 
 def _is_too_large(value: TensorLike | None, dtype: np.dtype) -> bool:
-    """Whether a list of Python's integers has one that a type cannot hold."""
-    if dtype.kind not in "iu" or not isinstance(value, (int, list, tuple)):
+    """Whether integers have one that a type cannot hold."""
+    if dtype.kind not in "iu":
         return False
-    limits, items = np.iinfo(dtype), flat_items([value])
+    limits = np.iinfo(dtype)
+    if isinstance(value, (np.ndarray, np.generic)):
+        is_integer = value.dtype.kind in "iu" and value.size > 0
+        return is_integer and not limits.min <= value.min() <= value.max() <= limits.max
+    items = flat_items([value]) if isinstance(value, (int, list, tuple)) else []
     return any(isinstance(item, int) and not limits.min <= item <= limits.max for item in items)
 
 
@@ -379,8 +389,11 @@ def _convert_one(
     if isinstance(value, Tensor):
         return value
     preferred = None
-    keeps_dtype = isinstance(value, (np.ndarray, np.generic))
-    if expected is None and isinstance(argument.dtype, str) and not keeps_dtype:
+    if (
+        expected is None
+        and isinstance(argument.dtype, str)
+        and not _keeps_dtype(kind, argument, value)
+    ):
         default = signature.attrs[argument.dtype].default
         preferred = None if default is REQUIRED else cast("DTypeAttr", default)
     try:
@@ -403,6 +416,14 @@ def _convert_one(
         raise ValueError(
             f"Tried to convert '{argument.name}' to a tensor and failed. Error: {error}"
         ) from None
+
+
+def _keeps_dtype(kind: str, argument: Argument, value: TensorLike | None) -> bool:
+    """Whether a value of numpy has a type that the op takes."""
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return False
+    names = allowed_types(kind, str(argument.dtype))
+    return names is None or type_name(value.dtype) in names
 
 
 def _refuse_type(
@@ -436,8 +457,9 @@ def _convert_list(
             tensor = convert_to_tensor(value, expected, f"{argument.name}_{i}")
         except (TypeError, ValueError) as error:
             raise _refused_list(kind, argument, values, error) from None
-        dtype = tensor.dtype if dtype is None and argument.count else dtype
         tensors.append(tensor)
+    if dtype is None and argument.count and tensors:
+        dtype = tensors[0].dtype
     if argument.count and any(tensor.dtype != dtype for tensor in tensors):
         raise _refused_list(kind, argument, tensors)
     if argument.count and isinstance(argument.dtype, str) and dtype is not None:

@@ -127,6 +127,14 @@ class DType:
         return self.dtype.kind == "u" or self.name.startswith("uint")
 
     @property
+    def is_numpy_compatible(self) -> bool:
+        """Whether numpy has arrays of its values."""
+        return self.name not in ("resource", "variant")
+
+    def __int__(self) -> int:
+        return self.as_datatype_enum
+
+    @property
     def size(self) -> int:
         """Bytes of an element."""
         return self.dtype.itemsize
@@ -197,7 +205,7 @@ class DType:
 
 
 def as_dtype(type_value: DTypeLike | int | bytes) -> DType:
-    """The type that a numpy type, a name or a number of TensorFlow's stands for.
+    """The type that a numpy type, a name, a number of TensorFlow's or what has a dtype stands for.
 
     Raises TypeError when it stands for none.
     """
@@ -206,6 +214,8 @@ def as_dtype(type_value: DTypeLike | int | bytes) -> DType:
     try:
         if isinstance(type_value, tuple):
             raise TypeError("no tuple is a type")
+        if isinstance(type_value, (np.ndarray, np.generic)):
+            return DType(cast("np.ndarray", type_value).dtype)
         return DType(type_value)
     except (TypeError, ValueError):
         raise TypeError(
@@ -213,8 +223,8 @@ def as_dtype(type_value: DTypeLike | int | bytes) -> DType:
         ) from None
 
 
-def as_numpy(dtype: DTypeLike | bytes | None) -> np.dtype:
-    """The numpy type of what TensorFlow takes for a type, or numpy alone.
+def as_numpy(dtype: DTypeLike | bytes | int | None) -> np.dtype:
+    """The numpy type of what TensorFlow takes for a type, also its number, or numpy alone.
 
     Python's float is TensorFlow's float32; TypeError for the types of which TensorFlow takes none.
     """
@@ -224,7 +234,9 @@ def as_numpy(dtype: DTypeLike | bytes | None) -> np.dtype:
     try:
         if any(dtype is kind for kind in (None, int, complex)) or isinstance(dtype, (dict, list)):
             raise TypeError("TensorFlow takes it for no type")
-        return np.dtype(np.float32) if dtype is float else np.dtype(name)
+        if isinstance(dtype, int) and dtype is not True and dtype is not False:
+            return dtypes.tf_dtype(dtype)
+        return np.dtype(np.float32) if dtype is float else np.dtype(cast("type", name))
     except (TypeError, ValueError, NotImplementedError):
         raise TypeError(
             f"Cannot convert the argument `type_value`: {dtype!r} to a TensorFlow DType."
@@ -252,6 +264,8 @@ NAMES = (
 )
 """The types `tf` has by name."""
 ALIASES = {"half": "float16", "double": "float64", "float": "float32"}
+QUANTIZED_DTYPES = frozenset(DType(name) for name in NAMES if name.startswith(("qint", "quint")))
+"""The quantized types."""
 
 
 def __getattr__(name: str) -> DType:

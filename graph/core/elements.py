@@ -10,6 +10,7 @@ import numpy as np
 from ...schema.errors import OperatorNotAllowedInGraphError
 from .dtype import DType
 from .hooks import implementation
+from .reference import Reference
 from .shapes import Shape, merge
 from .signatures.operands import Operands
 from .signatures.signatures import REQUIRED
@@ -99,6 +100,17 @@ class Tensor(Operands):
     def get_shape(self) -> TensorShape:
         """What is known of its shape."""
         return TensorShape.of(self._shape)
+
+    @property
+    def ndim(self) -> int | None:
+        """How many dimensions it has, None where that is not known."""
+        return None if self._shape is None else len(self._shape)
+
+    def ref(self) -> Reference[Tensor]:
+        """What stands for the tensor in sets and dicts, and compares by identity."""
+        return Reference(self)
+
+    experimental_ref = ref
 
     @property
     def device(self) -> str:

@@ -436,7 +436,8 @@ def control_dependencies(
     `control_inputs` are operations, tensors or variables; None forgets the outer blocks. What was
     made before the block is not held back.
     """
-    return graph_control_dependencies(get_default_graph(), control_inputs)
+    items = None if control_inputs is None else list(control_inputs)
+    return graph_control_dependencies(get_default_graph(), items)
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,19 +86,20 @@ def dilation2d(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
     )
 
 
-@gradient("ExtractImagePatches")
+@gradient("ExtractImagePatches", "ExtractVolumePatches")
 def extract_image_patches(op: Operation, dy: Tensor) -> Tensor:
     """The sum of what each element has in the windows that it is in."""
     x = op.inputs[0]
+    is_volume = op.type == "ExtractVolumePatches"
     sizes = ops.Shape(x)
-    batch, height, width, channels = ops.Unpack(sizes, num=4)
-    count = height * width
+    batch, *inner, channels = ops.Unpack(sizes, num=5 if is_volume else 4)
+    count = math.prod(inner[1:], start=inner[0])
     places = ops.Reshape(
         ops.Range(np.int32(1), count + np.int32(1), np.int32(1)),
-        ops.Pack([np.int32(1), height, width, np.int32(1)]),
+        ops.Pack([np.int32(1), *inner, np.int32(1)]),
     )
-    attrs = same_attrs(op, "ksizes", "strides", "rates", "padding")
-    windows = ops.Reshape(ops.ExtractImagePatches(places, **attrs), np.array([-1], np.int32))
+    attrs = same_attrs(op, "ksizes", "strides", "padding", *(() if is_volume else ("rates",)))
+    windows = ops.Reshape(getattr(ops, op.type)(places, **attrs), np.array([-1], np.int32))
     elements = ops.Reshape(dy, ops.Pack([batch, ops.Size(windows), channels]))
     rows = ops.Transpose(elements, np.array([1, 0, 2], np.int32))
     summed = ops.UnsortedSegmentSum(rows, windows, count + np.int32(1))[1:]  # row 0 is padding

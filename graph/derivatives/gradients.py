@@ -147,7 +147,7 @@ def as_tensor(value: Differentiable) -> Tensor:
         return value.flat_values
     op, handle = getattr(value, "op", None), getattr(value, "handle", None)
     if not isinstance(op, Operation):
-        raise TypeError(f"gradients are of tensors and variables, got {value!r}")
+        return convert_to_tensor(value)  # a number, which nothing is computed from
     return handle if isinstance(handle, Tensor) else op.outputs[0]
 
 

@@ -9,7 +9,7 @@ activation: Elu EluGrad InvGrad L2Loss LeakyRelu LeakyReluGrad LogSoftmax Recipr
 array: BroadcastTo ConjugateTranspose ExpandDims InvertPermutation Rank Reshape Reverse ReverseSequence ReverseV2 Roll Shape ShapeN Size Squeeze Tile Transpose
 concat: Concat ConcatOffset ConcatV2 Pack Split SplitV Unpack
 control: Case If PartitionedCall StatefulPartitionedCall StatelessCase StatelessIf
-conv: Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2 Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput Dilation2D ExtractImagePatches
+conv: Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2 Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput Dilation2D ExtractImagePatches ExtractVolumePatches
 decompose: BandedTriangularSolve Cross LogMatrixDeterminant MatrixSolve MatrixSolveLs MatrixSquareRoot MatrixTriangularSolve Qr SelfAdjointEigV2 Svd TridiagonalMatMul TridiagonalSolve
 einsum: Einsum
 elementwise: Abs AccumulateNV2 Acos Acosh Add AddN AddV2 Angle Asin Asinh Atan Atan2 Atanh Bitcast BitwiseAnd BitwiseOr BitwiseXor Bucketize Cast Ceil CheckNumerics ClipByValue Complex ComplexAbs Conj Cos Cosh Div DivNoNan Equal Erf Erfc Erfinv Exp Expm1 Floor FloorDiv FloorMod Greater GreaterEqual Imag Inv Invert IsFinite IsInf IsNan LeftShift Less LessEqual Lgamma Log Log1p LogicalAnd LogicalNot LogicalOr Maximum Minimum Mod Mul MulNoNan Ndtri Neg NextAfter NotEqual Pow Print Real RealDiv Reciprocal RightShift Rint Round Rsqrt Select SelectV2 Sigmoid Sign Sin Sinh Sqrt Square SquaredDifference Sub Tan Tanh TruncateDiv Xdivy Xlog1py Xlogy

@@ -113,7 +113,7 @@ def _comparison(name: str, symbol: str, kind: str, test: Callable[..., np.ndarra
             if has_ragged(x, y):
                 x, y = flat_operands(x, y)
             left = convert_to_tensor(x, name="x")
-            right = convert_to_tensor(y, left.dtype, "y")
+            right = convert_to_tensor(y, name="y")
             return _check(symbol, kind, test, (left, right), data, summarize, message)
 
     label = name

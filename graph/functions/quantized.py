@@ -15,17 +15,24 @@ if TYPE_CHECKING:
 
 ONE_TO_ONE = r"""
 fake_quant_with_min_max_args FakeQuantWithMinMaxArgs inputs min=-6 max=6 num_bits=8 \
-    narrow_range=False
+    narrow_range=False \
+    # `inputs` as a quantized tensor of the range [min, max] would have them, float32
 fake_quant_with_min_max_args_gradient FakeQuantWithMinMaxArgsGradient gradients inputs min=-6 \
-    max=6 num_bits=8 narrow_range=False
-fake_quant_with_min_max_vars FakeQuantWithMinMaxVars inputs min max num_bits=8 narrow_range=False
+    max=6 num_bits=8 narrow_range=False # `gradients` where `inputs` are within the range [min, max]
+fake_quant_with_min_max_vars FakeQuantWithMinMaxVars inputs min max num_bits=8 narrow_range=False \
+    # `inputs` as a quantized tensor of the range [min, max], two scalars, would have them
 fake_quant_with_min_max_vars_gradient FakeQuantWithMinMaxVarsGradient gradients inputs min max \
-    num_bits=8 narrow_range=False
+    num_bits=8 narrow_range=False \
+    # `gradients` where `inputs` are within [min, max], and their sums below and above
 fake_quant_with_min_max_vars_per_channel FakeQuantWithMinMaxVarsPerChannel inputs \
-    min max num_bits=8 narrow_range=False
+    min max num_bits=8 narrow_range=False \
+    # `inputs` as quantized tensors of a range [min, max] for each channel would have them
 fake_quant_with_min_max_vars_per_channel_gradient FakeQuantWithMinMaxVarsPerChannelGradient \
-    gradients inputs min max num_bits=8 narrow_range=False
-quantized_concat QuantizedConcat concat_dim values input_mins input_maxes
+    gradients inputs min max num_bits=8 narrow_range=False \
+    # `gradients` where `inputs` are within [min, max] of the channel, and their sums below and \
+    above
+quantized_concat QuantizedConcat concat_dim values input_mins input_maxes \
+    # Quantized tensors one behind another, in the range that holds all of theirs, and that range
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 

@@ -15,6 +15,7 @@ from ..core.create import convert_to_tensor
 from ..core.dtype import as_dtype, as_numpy
 from ..core.graph import Tensor
 from ..core.scopes import control_dependencies, get_default_graph, name_scope, set_random_seed
+from ..core.signatures.attribute_checks import int_value
 from ..core.signatures.operands import Operands
 from .array.creation import shape_tensor
 from .flow.control_flow import Assert as assert_
@@ -35,6 +36,8 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     With a graph's seed only, the operations count up from 0.
     """
     graph = get_default_graph()
+    if op_seed is not None:
+        op_seed = int_value("seed2", op_seed)
     if graph.seed is not None:
         if op_seed is None:
             count: int = graph.scopes.extras.get("random operations", 0)

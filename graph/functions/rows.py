@@ -1,11 +1,12 @@
 """Public functions that are one operation each, as rows of text.
 
-    exp             Exp          x
-    space_to_depth  SpaceToDepth input block_size data_format='NHWC'
+    exp             Exp          x # e to the power of x
+    space_to_depth  SpaceToDepth input block_size data_format='NHWC' # Height and width become ...
 
 A row has the function's name, the op type, and its parameters in order: inputs and attributes of
 the op as its signature names them, or `mine:theirs`; `name` stands behind unless it is among them.
-`=` gives a default, as a Python literal; a backslash lets a row go on in the next line.
+`=` gives a default, as a Python literal; a backslash lets a row go on in the next line. Behind #
+stands what the function gives; what its arguments may be, its docstring has from the op's tables.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from ..core.composite.ragged_dispatch import HOMES, is_ragged, with_ragged
 from ..core.composite.ragged_tensor import RaggedTensor
 from ..core.composite.sparse_tensor import SparseTensor
 from ..core.signatures.signatures import signature_of
-from .ragged.values import as_ragged, of_flat_values
+from .ragged.operands import as_ragged
+from .ragged.values import of_flat_values
+from .row_docs import docstring
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
@@ -45,8 +48,12 @@ def functions(
 
     `elementwise` functions take ragged tensors, too, and those of `SPARSE_UNARY` sparse ones.
     """
-    rows = [line.split() for line in table.replace("\\\n", "").strip().splitlines()]
-    functions = {name: _function(name, kind, words, module) for name, kind, *words in rows}
+    parts = [line.partition(" # ")[::2] for line in table.replace("\\\n", "").strip().splitlines()]
+    rows = [row.split() for row, _ in parts]
+    functions = {
+        name: _function(name, kind, words, module, " ".join(description.split()))
+        for (name, kind, *words), (_, description) in zip(rows, parts, strict=True)
+    }
     functions = {
         key: with_ragged(function) if HOMES(key) else function
         for key, function in functions.items()
@@ -115,7 +122,9 @@ def _first_argument(
     return kwargs.get(key), lambda first: function(**(kwargs | {key: first}))
 
 
-def _function(name: str, kind: str, words: list[str], module: str) -> Callable[..., Tensor]:
+def _function(
+    name: str, kind: str, words: list[str], module: str, description: str
+) -> Callable[..., Tensor]:
     place = words.index("name") if "name" in words else len(words)
     pairs = [_parameter(word) for word in words if word != "name"]
     theirs = dict(
@@ -133,14 +142,12 @@ def _function(name: str, kind: str, words: list[str], module: str) -> Callable[.
         inputs = [argument.name for argument in op_signature.inputs] if op_signature else ()
         arguments = {theirs[key]: value for key, value in bound.arguments.items()}
         operands = [arguments.pop(argument) for argument in inputs]
-        attrs = {key: value for key, value in arguments.items() if value is not None}
-        return getattr(ops, kind)(*operands, name=label, **attrs)
+        return getattr(ops, kind)(*operands, name=label, **arguments)
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = module
     function.__signature__ = signature  # pyright: ignore[reportFunctionMemberAccess]
-    shown = ", ".join(parameter.name for parameter, _ in pairs)
-    function.__doc__ = f"Adds an operation {kind} of {shown or 'nothing'}; gives what it gives."
+    function.__doc__ = docstring(kind, description, theirs)
     return function
 
 

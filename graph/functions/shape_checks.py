@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 Checked: TypeAlias = "Tensor | SparseTensor"
 
 
-def _tensor(x: TensorLike | SparseTensor) -> Checked:
-    return x if isinstance(x, SparseTensor) else convert_to_tensor(x, name="x")
+def _tensor(x: TensorLike | SparseTensor, name: str = "x") -> Checked:
+    return x if isinstance(x, SparseTensor) else convert_to_tensor(x, name=name)
 
 
 def _name(x: Checked) -> str:
@@ -203,7 +203,9 @@ def assert_type(
     """An operation that does nothing; TypeError unless `tensor` has this type."""
     expected = as_dtype(tf_type)
     with name_scope(name, "assert_type"):
-        value = tensor.flat_values if isinstance(tensor, RaggedTensor) else _tensor(tensor)
+        value = (
+            tensor.flat_values if isinstance(tensor, RaggedTensor) else _tensor(tensor, "tensor")
+        )
         if value.dtype != expected:
             raise TypeError(
                 f"{prefix(message)}{_name(value) or 'tensor'} must be of type {expected!r}; got "

@@ -17,9 +17,10 @@ from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from .arguments import one_of
 from .ragged.arithmetic import reduce_ragged
+from .ragged.operands import as_ragged, wrapped
 from .ragged.picking import like_dense
 from .ragged.text import as_text
-from .ragged.values import as_ragged, of_flat_values, wrapped
+from .ragged.values import of_flat_values
 from .rows import functions, unary
 
 if TYPE_CHECKING:
@@ -28,16 +29,22 @@ if TYPE_CHECKING:
 _FLAT = np.array([-1], np.int32)
 
 ONE_TO_ONE = """
-decode_base64    DecodeBase64      input
-encode_base64    EncodeBase64      input pad=False
-lower            StringLower       input encoding=''
-regex_full_match RegexFullMatch    input pattern
-strip            StringStrip       input
-string_to_hash_bucket_fast StringToHashBucketFast input num_buckets
-string_to_hash_bucket_strong StringToHashBucketStrong input num_buckets key
+decode_base64    DecodeBase64      input \
+    # What web-safe base64 holds, with or without = at its end; InvalidArgumentError for anything \
+    else
+encode_base64    EncodeBase64      input pad=False \
+    # Web-safe base64, with = at the end when `pad` says so
+lower            StringLower       input encoding='' \
+    # The strings in lower case; ASCII alone unless `encoding` is utf-8
+strip            StringStrip       input # The strings without white space at their ends
+string_to_hash_bucket_fast StringToHashBucketFast input num_buckets \
+    # The fingerprint (FarmHash) of each string modulo `num_buckets`, int64
+string_to_hash_bucket_strong StringToHashBucketStrong input num_buckets key \
+    # SipHash of each string with a key of two numbers, modulo `num_buckets`, int64
 unicode_transcode UnicodeTranscode input input_encoding output_encoding errors='replace' \\
-    replacement_char=65533 replace_control_characters=False
-upper            StringUpper       input encoding=''
+    replacement_char=65533 replace_control_characters=False # Strings of one encoding in another
+upper            StringUpper       input encoding='' \
+    # The strings in upper case; ASCII alone unless `encoding` is utf-8
 """
 globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 
@@ -72,6 +79,22 @@ def regex_replace(
             input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name
         )
     return ops.RegexReplace(input, pattern, rewrite, replace_global=replace_global, name=name)
+
+
+@unary
+def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
+    """Whether all of each string matches a pattern, bool.
+
+    Args:
+        input: Strings.
+        pattern: A regular expression of RE2: Python's string, or a scalar of strings.
+        name: Of the operation.
+
+    Raises InvalidArgumentError, when it runs, for a pattern that is none.
+    """
+    if isinstance(pattern, (str, bytes)):
+        return ops.StaticRegexFullMatch(input, pattern=pattern, name=name)
+    return ops.RegexFullMatch(input, pattern, name=name)
 
 
 @unary

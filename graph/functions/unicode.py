@@ -13,7 +13,7 @@ from ..core.composite.ragged_tensor import RaggedTensor
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
 from ..core.scopes import name_scope
-from .ragged.values import as_ragged
+from .ragged.operands import as_ragged
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike

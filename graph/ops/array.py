@@ -19,10 +19,11 @@ from ..core.shapes import (
     integers,
     is_static,
     known,
-    merged_shapes,
+    merged,
     require,
     require_rank,
     scalar,
+    shown,
     times,
 )
 
@@ -308,14 +309,28 @@ def reverse_sequence(
 
 
 def _roll_shape(op: OperationView) -> Shape:
-    merged_shapes(op, op.inputs[1].sizes, op.inputs[2].sizes)
+    require_rank(op, 0, 1, at_least=True)
+    for tensor in op.inputs[1:]:
+        rank = len(tensor.sizes or ())
+        require(op, rank < 2, f"Shape must be at most rank 1 but is rank {rank}")
+    merged(op, (1, 2))
     return op.inputs[0].sizes
 
 
 @op("Roll", shape=_roll_shape)
 def roll(x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """`x` with elements that leave at one end of an axis coming back at the other."""
+    if not x.ndim:
+        raise ValueError("input must be 1-D or higher")
+    for name, numbers in (("shift", shift), ("axis", axis)):
+        if numbers.ndim > 1:
+            words = f"{name} must be a scalar or a 1-D vector. Found: {shown(numbers.shape)}"
+            raise ValueError(words)
+    if shift.shape != axis.shape:
+        raise ValueError("shift and axis must have the same size")
     for by, along in zip(shift.flat, axis.flat, strict=True):
+        if not -x.ndim <= along < x.ndim:
+            raise ValueError(f"axis {along} is out of range")
         x = np.roll(x, int(by), int(along))
     return x
 
@@ -323,6 +338,11 @@ def roll(x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> np.ndarray:
 @op("InvertPermutation", shape=_same_shape)
 def invert_permutation(x: np.ndarray) -> np.ndarray:
     """Where each number of a permutation stands."""
-    if sorted(x.tolist()) != list(range(len(x))):
-        raise ValueError(f"{x.tolist()} is not a permutation")
+    seen: set[int] = set()
+    for number in x.tolist():
+        if not 0 <= number < len(x):
+            raise ValueError(f"{number} is not between 0 and {len(x)}")
+        if number in seen:
+            raise ValueError(f"{number} is duplicated in the input.")
+        seen.add(number)
     return np.argsort(x)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import heapq
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Dim, Shape, integers, known, merge_dims, require_size
+from ..core.shapes import Dim, Shape, integers, known, merge_dims, require, require_size, shown
 
 if TYPE_CHECKING:
     from ..core.dtype import DType
@@ -131,7 +132,9 @@ def non_max_suppression_v5(
 
 def _bins_shape(op: OperationView) -> Shape:
     sizes = integers(op, 2 if op.type == "HistogramFixedWidth" else 1)
-    return (None if sizes is None else sizes[0],)
+    size = None if sizes is None else sizes[0]
+    require(op, size is None or size >= 0, f"size ({size}) must be non-negative")
+    return (size,)
 
 
 @op("Bincount", shape=_bins_shape)
@@ -160,6 +163,11 @@ def histogram_fixed_width(
 def _counts(
     x: np.ndarray, size: int, weights: np.ndarray, dtype: np.dtype, binary: bool
 ) -> np.ndarray:
+    if weights.size and weights.shape != x.shape:
+        raise ValueError(
+            "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it "
+            f"acts as all weights equal to 1. Received {shown(weights.shape)}"
+        )
     if x.size and x.min() < 0:
         raise ValueError("Input must be non-negative")
     inside = x < size
@@ -178,7 +186,7 @@ def dense_bincount(
     x: np.ndarray, size: np.ndarray, weights: np.ndarray, *, binary_output: bool
 ) -> np.ndarray:
     """How often each number appears in a vector, or in each row of a matrix."""
-    rows = x.reshape(-1, x.shape[-1])
+    rows = x.reshape(prod(x.shape[:-1]), x.shape[-1])
     parts = weights.reshape(rows.shape) if weights.size else [weights.ravel()] * len(rows)
     counts = [
         _counts(row, int(size), part, weights.dtype, binary_output)
@@ -235,6 +243,8 @@ def unique_with_counts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
 @op("LowerBound", "UpperBound", shape=lambda op: op.inputs[1].sizes)
 def bound(rows: np.ndarray, values: np.ndarray, *, op: OperationView) -> np.ndarray:
     """Where in each sorted row the values would go."""
+    if len(rows) != len(values):
+        raise ValueError("Leading dim_size of both tensors must match.")
     if (np.diff(rows) < 0).any():
         raise ValueError("rows must be sorted")
     side = "left" if op.type == "LowerBound" else "right"

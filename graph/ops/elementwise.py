@@ -35,7 +35,11 @@ def _round_half_even(x: np.ndarray) -> np.ndarray:
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x))
+    if x.dtype.kind != "c":
+        return 1 / (1 + np.exp(-x))
+    is_left = np.real(x) < 0
+    power = np.exp(np.where(is_left, x, -x))  # of absolute value 1 at most
+    return np.where(is_left, power, 1) / (1 + power)
 
 
 def _rsqrt(x: np.ndarray) -> np.ndarray:
@@ -135,6 +139,8 @@ def _truncate_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _floor_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.dtype.kind == "c":
+        raise ValueError("No OpKernel was registered to support Op 'FloorDiv' of complex numbers")
     _require_nonzero(x, y)
     return np.floor_divide(x, y) if x.dtype.kind in "iu" else np.floor(x / y)
 

@@ -103,8 +103,13 @@ def gather_nd(
     result = np.zeros(indices.shape[:-1] + params.shape[depth:], params.dtype)
     if params.dtype == object:
         result[...] = b""
+    if not params.size and result.size:
+        raise ValueError(
+            f"Requested more than 0 entries, but params is empty.  Params shape: "
+            f"{shown(params.shape)}"
+        )
     chosen = respected(indices, params.shape, bad_indices_policy)
-    result[chosen] = params[index_tuple(indices[chosen], params.shape)]
+    result[chosen] = params[index_tuple(indices[chosen], params.shape, "param shape")]
     return result
 
 
@@ -126,8 +131,10 @@ def _inside(indices: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     return np.all((indices >= 0) & (indices < limits), -1)
 
 
-def index_tuple(indices: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, ...]:
-    """The numpy index of index tuples in the last dimension."""
+def index_tuple(
+    indices: np.ndarray, shape: Sequence[int], target: str = "shape"
+) -> tuple[np.ndarray, ...]:
+    """The numpy index of index tuples in the last dimension; `target` is what an error calls it."""
     columns = tuple(np.moveaxis(indices, -1, 0))
     outside = ~_inside(indices, shape)
     if outside.any():
@@ -135,7 +142,7 @@ def index_tuple(indices: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, 
         place = f"[{','.join(map(str, position))}]" if position else ""
         index = ", ".join(map(str, indices[tuple(position)].tolist()))
         sizes = ",".join(map(str, shape))
-        raise ValueError(f"indices{place} = [{index}] does not index into param shape [{sizes}]")
+        raise ValueError(f"indices{place} = [{index}] does not index into {target} [{sizes}]")
     return columns
 
 
@@ -149,7 +156,8 @@ def require_scattered(op: OperationView, shape: Shape, indices: Shape, updates: 
     """Raises ValueError unless updates are what is put at index tuples into a shape."""
     if shape is None or indices is None or updates is None or not indices:
         return
-    is_empty = 0 in shape and 0 not in indices and 0 not in updates
+    known_sizes = (*indices, *updates)
+    is_empty = 0 in shape and 0 not in known_sizes and None not in known_sizes
     require(op, not is_empty, "Indices and updates specified for empty input")
     n_outer, depth = len(indices) - 1, indices[-1]
     _require_alike(op, ("indices", indices, 0), updates, 0, n_outer)
@@ -261,6 +269,9 @@ def one_hot(
     indices: np.ndarray, depth: np.ndarray, on: np.ndarray, off: np.ndarray, *, axis: int
 ) -> np.ndarray:
     """`on` at each index along a new axis, `off` elsewhere."""
+    for name, number in (("on_value", on), ("off_value", off)):
+        if number.ndim:
+            raise ValueError(f"{name} must be a scalar, but got: {shown(number.shape)}")
     n = indices.ndim
     if axis > n:
         raise ValueError(f"Expected axis to be -1 or between [0, {n}].  But received: {axis}")
@@ -275,6 +286,8 @@ def one_hot(
 )
 def where(x: np.ndarray) -> np.ndarray:
     """The index tuples of all elements that are not zero."""
+    if not x.ndim:
+        raise ValueError("WhereOp : Unhandled input dimensions: 0")
     return np.argwhere(x)
 
 
@@ -505,6 +518,8 @@ def sparse_to_dense(
     validate_indices: bool,
 ) -> np.ndarray:
     """`default`, with `values` at index tuples."""
+    if default.ndim:
+        raise ValueError(f"default_value should be a scalar, got shape {shown(default.shape)}")
     result = np.full([int(n) for n in shape], default)
     at = indices.reshape(-1, 1) if indices.ndim < 2 else indices
     if values.shape not in ((), (len(at),)):
@@ -529,6 +544,13 @@ def _unravelled_shape(op: OperationView) -> Shape:
 @op("UnravelIndex", shape=_unravelled_shape)
 def unravel_index(indices: np.ndarray, dims: np.ndarray) -> np.ndarray:
     """The index tuples of places counted in a row."""
+    if indices.ndim > 1:
+        raise ValueError(
+            f"The indices can only be scalar or vector, got shape {shown(indices.shape)}"
+        )
+    if dims.size and dims.min() < 0:
+        at = int(np.argmax(dims < 0))
+        raise ValueError(f"Input dims cannot be negative. Got dim = {dims[at]} at index {at}")
     total = prod(dims.tolist())
     if not total:
         raise ValueError("dims cannot contain a dim of zero")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Shape, require_rank, same
+from ..core.shapes import Shape, merged, require, require_rank, same, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -44,7 +44,8 @@ def _fake_quantize(
     grid = Grid.of(low, high, num_bits, narrow_range)
     inverse = np.float32(1) / grid.scale
     level_of_zero = np.floor(-grid.low * inverse + np.float32(0.5))
-    levels = np.floor((np.clip(x, grid.low, grid.high) - grid.low) * inverse + np.float32(0.5))
+    clipped = np.maximum(np.minimum(x, grid.high), grid.low)  # low counts where they cross
+    levels = np.floor((clipped - grid.low) * inverse + np.float32(0.5))
     return np.where(_is_empty(low, high), np.float32(0), (levels - level_of_zero) * grid.scale)
 
 
@@ -78,11 +79,23 @@ def fake_quant_with_min_max_args_gradient(
     dy: np.ndarray, x: np.ndarray, *, min: float, max: float, num_bits: int, narrow_range: bool
 ) -> np.ndarray:
     """`dy` where `x` is within the range."""
+    if dy.shape != x.shape:
+        raise ValueError(
+            "Inputs to operation FakeQuantWithMinMaxArgsGradient of type "
+            "FakeQuantWithMinMaxArgsGradient must have the same size and shape.  Input 0: "
+            f"{shown(dy.shape)} != input 1: {shown(x.shape)}"
+        )
     below, above = _in_range(x, min, max, num_bits, narrow_range)
     return np.where(below | above, np.float32(0), dy)
 
 
 def _vars_gradient_shape(op: OperationView) -> list[Shape]:
+    merged(op, (0, 1))
+    is_each = op.type == "FakeQuantWithMinMaxVarsPerChannelGradient"
+    for limit in (op.inputs[2].sizes, op.inputs[3].sizes):
+        rank = int(is_each)
+        words = f"Shape must be rank {rank} but is rank {len(limit or ())}"
+        require(op, limit is None or len(limit) == rank, words)
     return [op.inputs[0].sizes, op.inputs[2].sizes, op.inputs[3].sizes]
 
 

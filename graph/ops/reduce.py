@@ -236,8 +236,8 @@ def _combined(
     flat = ids.reshape(-1)
     if flat.size and int(flat.max()) >= n_segments:
         place = np.unravel_index(int(np.argmax(flat >= n_segments)), ids.shape)
-        at = ",".join(str(int(i)) for i in place)
-        wrong = f"segment_ids[{at}] = {int(ids[place])}"
+        at = f"[{','.join(str(int(i)) for i in place)}]" if place else ""
+        wrong = f"segment_ids{at} = {int(ids[place])}"
         raise ValueError(f"{wrong} is out of range [0, {n_segments})")
     numbers, rows = flat[flat >= 0], rows[flat >= 0].astype(dtype)
     if combine in (np.maximum, np.minimum) and x.dtype.kind in "fV" and np.isnan(rows).any():
@@ -358,7 +358,7 @@ def _sparse_segment(divisor: Callable[[np.ndarray], np.ndarray]) -> Callable[...
         wrong = np.flatnonzero((indices < 0) | (indices >= len(x)))
         if wrong.size:
             at = int(wrong[0])
-            raise ValueError(f"indices[{at}] == {indices[at]} out of range [0, {len(x)})")
+            raise ValueError(f"Bad: indices[{at}] == {indices[at]} out of range [0, {len(x)})")
         n = _require_sorted(indices, ids) if n_segments is None else int(n_segments)
         total = _combined(np.add, x[indices], ids, n, 0, wide(x))
         return _divided(total, divisor(np.maximum(np.bincount(ids, minlength=n), 1)))

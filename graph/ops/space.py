@@ -31,13 +31,20 @@ def divisible(size: Dim, by: int) -> str:
     return f"Dimension size must be evenly divisible by {by} but is {size}"
 
 
+def _require_vector(op: OperationView) -> None:
+    block = op.inputs[1].sizes
+    require(op, block is None or len(block) == 1, "block_shape must have rank 1.")
+
+
 def _space_to_batch_shape(op: OperationView) -> Shape:
+    _require_vector(op)
     shape, block, pads = known(op, 0), integers(op, 1), integers(op, 2)
     if block is None or pads is None:
         return _blocks_shape(op, shape, lambda n, by: times(n, by))
     n = len(block)
     require(op, len(shape) > n and len(pads) == 2 * n, f"block {block} does not fit {shape}")
-    require(op, min(block, default=1) >= 1 and min(pads, default=0) >= 0, "sizes must be positive")
+    require(op, min(block, default=1) >= 1, "block_shape must be positive")
+    require(op, min(pads, default=0) >= 0, "paddings cannot be negative")
     padded = [
         plus(size, before, after)
         for size, before, after in zip(shape[1 : n + 1], pads[::2], pads[1::2], strict=True)
@@ -72,16 +79,17 @@ def space_to_batch_nd(x: np.ndarray, block: np.ndarray, paddings: np.ndarray) ->
     x = x.reshape([x.shape[0], *split, *x.shape[n + 1 :]])
     inner = range(2 * n + 1, x.ndim)
     x = x.transpose([*range(2, 2 * n + 1, 2), 0, *range(1, 2 * n, 2), *inner])
-    return x.reshape((-1,) + x.shape[n + 1 :])
+    return x.reshape((prod(x.shape[: n + 1]), *x.shape[n + 1 :]))
 
 
 def _batch_to_space_shape(op: OperationView) -> Shape:
+    _require_vector(op)
     shape, block, crops = known(op, 0), integers(op, 1), integers(op, 2)
     if block is None or crops is None:
         return _blocks_shape(op, shape, divided)
     n = len(block)
     require(op, len(shape) > n and len(crops) == 2 * n, f"block {block} does not fit {shape}")
-    require(op, min(block, default=1) >= 1, f"block sizes must be >= 1, got {block}")
+    require(op, min(block, default=1) >= 1, "block_shape must be positive")
     batch = shape[0]
     for size in block:
         require(op, batch is None or batch % size == 0, divisible(batch, size))
@@ -92,7 +100,7 @@ def _batch_to_space_shape(op: OperationView) -> Shape:
             shape[1 : n + 1], block, crops[::2], crops[1::2], strict=True
         )
     )
-    require(op, min(crops, default=0) >= 0, "crops must be non-negative")
+    require(op, min(crops, default=0) >= 0, "crops cannot be negative")
     for size, by, before, after in zip(
         shape[1 : n + 1], block, crops[::2], crops[1::2], strict=True
     ):
@@ -108,7 +116,7 @@ def batch_to_space_nd(x: np.ndarray, block: np.ndarray, crops: np.ndarray) -> np
     """Batches become positions within blocks, and what `crops` says is cut off."""
     n, sizes = len(block), [int(b) for b in block]
     input_sizes = x.shape[1:]
-    x = x.reshape([*sizes, -1, *input_sizes])
+    x = x.reshape([*sizes, len(x) // prod(sizes), *input_sizes])
     spatial = [axis for i in range(n) for axis in (n + 1 + i, i)]
     x = x.transpose([n, *spatial, *range(2 * n + 1, x.ndim)])
     merged = [size * by for size, by in zip(input_sizes[:n], sizes, strict=True)]
@@ -124,6 +132,8 @@ def _square_block(op: OperationView) -> np.ndarray:
 
 
 def _space_to_batch_v1_shape(op: OperationView) -> Shape:
+    if op.inputs[0].sizes is None:
+        return (None,) * 4
     shape, pads, by = known(op, 0, 4), value(op, 1), op.get_attr("block_size")
     if pads is None:
         return (times(shape[0], by * by), None, None, shape[3])
@@ -140,6 +150,8 @@ def space_to_batch(x: np.ndarray, paddings: np.ndarray, *, op: OperationView) ->
 
 
 def _batch_to_space_v1_shape(op: OperationView) -> Shape:
+    if op.inputs[0].sizes is None:
+        return (None,) * 4
     shape, crops, by = known(op, 0, 4), value(op, 1), op.get_attr("block_size")
     if crops is None:
         return (divided(shape[0], by * by), None, None, shape[3])

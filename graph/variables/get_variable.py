@@ -478,7 +478,7 @@ def _initial_value(
     return make
 
 
-def no_regularizer(variable: Variable) -> None:
+def no_regularizer(_: Variable) -> None:
     """Lets variables have no regularizer where the scope around has one."""
     return None
 

@@ -114,3 +114,15 @@ class ScatterUpdates:
     ) -> Updated:
         """Sets what is at index tuples; the new value."""
         return self._change("ScatterNdUpdate", indices, updates, True, name)
+
+    def scatter_nd_max(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Updated:
+        """The larger of it and updates at index tuples; the new value."""
+        return self._change("ScatterNdMax", indices, updates, True, name)
+
+    def scatter_nd_min(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Updated:
+        """The smaller of it and updates at index tuples; the new value."""
+        return self._change("ScatterNdMin", indices, updates, True, name)

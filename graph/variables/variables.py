@@ -13,6 +13,7 @@ from ..core.dtype import DType
 from ..core.function_graph import outermost
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import implementation
+from ..core.reference import Reference
 from ..core.scopes import (
     GraphKeys,
     get_default_graph,
@@ -33,7 +34,6 @@ from .distribution import (
 from .guarded import guarded
 from .scatter_updates import ScatterUpdates
 from .slice_info import SaveSliceInfo
-from .variable_reference import VariableReference
 
 if TYPE_CHECKING:
     import numpy as np
@@ -416,9 +416,9 @@ class Variable(ScatterUpdates, Operands, metaclass=Created):
         """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
         raise NotImplementedError
 
-    def ref(self) -> VariableReference:
+    def ref(self) -> Reference[Variable]:
         """What stands for the variable in sets and dicts, and compares by identity."""
-        return VariableReference(self)
+        return Reference(self)
 
     experimental_ref = ref
 

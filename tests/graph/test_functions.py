@@ -1,5 +1,7 @@
 """Functions whose arguments say more than one thing: computed sizes, numbers left out."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -87,3 +89,25 @@ def test_loss_of_unknown_ranks(unknown):
         ]
         loss = tf.losses.sparse_softmax_cross_entropy(*operands)
         np.testing.assert_allclose(session.run(loss), 11.022533, rtol=1e-5)
+
+
+def test_functions_of_one_operation_say_what_they_take():
+    assert tf.roll.__doc__.splitlines() == [
+        "`input` with elements that leave at one end of an axis coming back at the other.",
+        "",
+        "Args:",
+        "    input: any type, of at least rank 1.",
+        "    shift: int32, int64, of at most rank 1.",
+        "    axis: int32, int64, of at most rank 1.",
+        "    name: Of the operation.",
+        "",
+        "Raises TypeError for other types, ValueError for shapes and numbers that do not fit.",
+    ]
+    assert "    block_size: An integer, at least 2." in tf.nn.space_to_depth.__doc__
+    assert "    density_unit: One of 'in', 'cm'." in tf.image.encode_jpeg.__doc__
+
+
+def test_functions_say_what_they_give():
+    names = [(home, name) for home in (tf, tf.math, tf.nn, tf.image) for name in dir(home)]
+    functions = [f for f in (getattr(*place) for place in names) if inspect.isfunction(f)]
+    assert not [f.__name__ for f in functions if (f.__doc__ or ".").startswith(".")]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import flatlite.compat.v1 as tf
 from flatlite.graph.core.graph import Graph
 
 FLOAT = np.dtype("float32")
@@ -171,3 +172,28 @@ def test_shapes_only_become_better(graph):
     assert x.shape == (3, 2)
     with pytest.raises(ValueError, match=r"Shapes \(3, 2\) and \(4, 2\) are not compatible"):
         x.set_shape((4, 2))
+
+
+def test_tensors_and_variables_stand_in_sets_by_reference():
+    with tf.Graph().as_default():
+        x, y = tf.constant([[1.0]]), tf.constant([[1.0]])
+        v = tf.Variable(1.0)
+        names = {x.ref(): "x", v.ref(): "v"}
+        assert names[x.ref()] == "x"
+        assert y.ref() not in names
+        assert {t.deref() for t in names} == {x, v}
+        assert (x.ndim, tf.placeholder(tf.float32).ndim) == (2, None)
+        slices = tf.IndexedSlices(x, tf.constant([0]))
+        reads = [tf.abs(x).op, tf.negative(slices.indices).op]
+        assert slices.consumers() == reads
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_largest_and_smallest_at_index_tuples(use_resource):
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable([1.0, 5.0, 3.0], use_resource=use_resource)
+        session.run(v.initializer)
+        session.run(v.scatter_nd_max([[0], [1]], [4.0, 4.0]))
+        assert session.run(v).tolist() == [4.0, 5.0, 3.0]
+        session.run(v.scatter_nd_min([[1], [2]], [4.5, 4.5]))
+        assert session.run(v).tolist() == [4.0, 4.5, 3.0]

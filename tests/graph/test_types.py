@@ -143,3 +143,10 @@ def test_zeros_of_quantized_integers(dtype):
         assert zeros.dtype == ones.dtype == dtype
         values = session.run([tf.cast(zeros, tf.int32), tf.cast(ones, tf.int32)])
     assert [value.tolist() for value in values] == [[[0, 0, 0], [0, 0, 0]], [1, 1]]
+
+
+def test_numbers_of_types_beside_their_names():
+    assert tf.bool.name == "bool"  # looked up, it is a name of the module of types
+    assert tf.zeros([1], 1).dtype == tf.float32
+    with pytest.raises(TypeError, match="to a TensorFlow DType"):
+        tf.zeros([1], 99)

@@ -41,6 +41,7 @@ VALUES = [
     "fc.input_layer(f,[fc.indicator_column(fc.crossed_column([fc.categorical_column_with_vocabulary_list('multi',['a','b','c']),'cat'],7,hash_key=5))])",
     "fc.input_layer(f,[fc.indicator_column(fc.crossed_column(['cat',fc.bucketized_column(fc.numeric_column('age'),[18.,65.])],9))])",
     "fc.input_layer(f,[fc.embedding_column(fc.categorical_column_with_identity('many',5),3,initializer=ci(np.arange(15.).reshape(5,3)))])",
+    "fc.input_layer(f,[fc.embedding_column(fc.categorical_column_with_identity('ids',5),3,initializer=ci(np.arange(15.).reshape(5,3)),use_safe_embedding_lookup=False)])",
     "fc.input_layer(f,[fc.embedding_column(fc.categorical_column_with_identity('many',5),3,combiner='sqrtn',max_norm=2.,initializer=ci(np.arange(15.).reshape(5,3)))])",
     "fc.input_layer(f,[fc.embedding_column(fc.weighted_categorical_column(fc.categorical_column_with_vocabulary_list('multi',['a','b','c']),'wm'),2,combiner='sum',initializer=ci(np.arange(6.).reshape(3,2)))])",
     "fc.input_layer(f,fc.shared_embedding_columns([fc.categorical_column_with_identity('many',5),fc.categorical_column_with_identity('ids',5)],2,initializer=ci(np.arange(10.).reshape(5,2))))",

@@ -106,6 +106,13 @@ for _padding, _rates in (("SAME", [1, 1, 1, 1]), ("VALID", [1, 2, 1, 1])):
         ),
         IMAGE,
     )
+    case(
+        f"ExtractVolumePatches/{_padding}",
+        lambda x, _p=_padding: ops.ExtractVolumePatches(
+            x, ksizes=[1, 2, 2, 2, 1], strides=[1, 1, 2, 1, 1], padding=_p
+        ),
+        VOLUME,
+    )
 for _scaled in (False, True):
     case(
         f"BatchNormWithGlobalNormalization/{_scaled}",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from ...graph.core.dtype import as_dtype, as_numpy
+from ...graph.core.dtype import DType, as_numpy
 from ...graph.functions.io.decoding import decode_csv
 from ...graph.functions.io.parsing import parse_example
 from ...schema.tensorflow.gfile import GFile, Glob
@@ -78,11 +78,9 @@ class CsvDataset(Dataset):
 
 def _required_type(default: object) -> object:
     """A default of a column; an empty array of a type where it is one."""
-    try:
-        dtype = as_numpy(as_dtype(cast("DTypeLike", default)))
-    except TypeError:
+    if not isinstance(default, (DType, np.dtype, type)):
         return default
-    return np.empty(0, dtype)
+    return np.empty(0, as_numpy(cast("DTypeLike", default)))
 
 
 def _lines(

@@ -12,7 +12,10 @@ import numpy as np
 from ...graph.core.build import ops
 from ...graph.core.graph import Tensor
 from ...graph.functions.array.creation import one_hot
-from ...graph.functions.sparse.embedding import safe_embedding_lookup_sparse
+from ...graph.functions.sparse.embedding import (
+    embedding_lookup_sparse,
+    safe_embedding_lookup_sparse,
+)
 from ...graph.functions.sparse.tensors import to_dense
 from ...graph.variables.get_variable import get_variable
 from ...graph.variables.initializers import TruncatedNormal
@@ -95,6 +98,7 @@ class EmbeddingColumn(DenseColumn):
     tensor_name_in_ckpt: str | None
     max_norm: float | None
     trainable: bool
+    use_safe_embedding_lookup: bool
     shared_name: str | None = None
 
     @property
@@ -129,8 +133,16 @@ class EmbeddingColumn(DenseColumn):
         _require_no_sequence(self, self.categorical_column, "embedding_column")
         ids, weights = features.of(self)
         table = self._table(features, collections, self.trainable and trainable)
-        rows = safe_embedding_lookup_sparse(
-            table, ids, weights, self.combiner, name=f"{self.name}_weights", max_norm=self.max_norm
+        rank = ids.shape.rank
+        is_safe = self.use_safe_embedding_lookup or rank is None or rank > 2
+        lookup = safe_embedding_lookup_sparse if is_safe else embedding_lookup_sparse
+        rows = lookup(
+            table,
+            ids,
+            weights,
+            combiner=self.combiner,
+            name=f"{self.name}_weights",
+            max_norm=self.max_norm,
         )
         return rows, [table]
 
@@ -182,6 +194,7 @@ def embedding_column(
     tensor_name_in_ckpt: str | None = None,
     max_norm: float | None = None,
     trainable: bool = True,
+    use_safe_embedding_lookup: bool = True,
 ) -> EmbeddingColumn:
     """Rows of a table for categories, combined.
 
@@ -194,6 +207,8 @@ def embedding_column(
         tensor_name_in_ckpt: The table's name there.
         max_norm: Longer rows are made so long.
         trainable: Whether the table is trained.
+        use_safe_embedding_lookup: Whether rows without categories are zeros, and negative numbers
+            left out; without it each row must have some.
 
     Raises ValueError for a dimension less than 1, half of a checkpoint, or no function.
     """
@@ -213,6 +228,7 @@ def embedding_column(
         tensor_name_in_ckpt,
         max_norm,
         trainable,
+        use_safe_embedding_lookup,
     )
 
 
@@ -226,6 +242,7 @@ def shared_embedding_columns(
     tensor_name_in_ckpt: str | None = None,
     max_norm: float | None = None,
     trainable: bool = True,
+    use_safe_embedding_lookup: bool = True,
 ) -> list[EmbeddingColumn]:
     """`embedding_column` of several columns, with one table.
 
@@ -233,7 +250,8 @@ def shared_embedding_columns(
         categorical_columns: Columns with the same number of categories.
         dimension, combiner, initializer: See `embedding_column`.
         shared_embedding_collection_name: The scope of the table; by default of the columns' names.
-        ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable: See `embedding_column`.
+        ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable, use_safe_embedding_lookup: See
+            `embedding_column`.
 
     Raises ValueError for other numbers of categories, and what `embedding_column` raises.
     """
@@ -265,6 +283,7 @@ def shared_embedding_columns(
             tensor_name_in_ckpt,
             max_norm,
             trainable,
+            use_safe_embedding_lookup,
             shared,
         )
         for column in categorical_columns

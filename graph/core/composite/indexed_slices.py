@@ -48,6 +48,11 @@ class IndexedSlices:
         """The shape of the whole as a vector, None when nobody said."""
         return self._dense_shape
 
+    def consumers(self) -> list[Operation]:
+        """The operations that read one of its tensors."""
+        parts = (self._values, self._indices, self._dense_shape)
+        return list(dict.fromkeys(op for x in parts if x is not None for op in x.consumers()))
+
     @property
     def shape(self) -> TensorShape:
         """What is known of the shape of the whole: nothing when nobody said it."""

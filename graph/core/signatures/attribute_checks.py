@@ -12,6 +12,7 @@ from ..dtype import DType, as_numpy
 from ..tensor_shape import TensorShape, as_shape
 from ..text import real_types
 from .op_limits import allowed_types, attribute_limit
+from .signatures import REQUIRED
 
 if TYPE_CHECKING:
     from ..protocols import AttrValue
@@ -47,9 +48,9 @@ def _text(value: object) -> bytes:
     return value
 
 
-def _type(value: object) -> np.dtype | None:
-    if value is None:
-        return None
+def _type(value: object) -> np.dtype:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return cast("np.ndarray", value).dtype
     if not isinstance(value, (np.dtype, DType, str, bytes, type)):
         raise TypeError
     return as_numpy(cast("DTypeLike", value))
@@ -75,10 +76,20 @@ _MAKERS: dict[str, tuple[str, Maker]] = {
 def checked_attrs(signature: Signature, attrs: Mapping[str, AttrValue]) -> dict[str, AttrValue]:
     """`attrs` in the kinds that the op declares: dtypes of numpy, bytes, Python's numbers.
 
+    None stands for an attribute's default.
+
     Raises:
         TypeError: "Expected int for argument 'k' not ...": a value is of another kind.
     """
-    return {name: _checked(signature, name, value) for name, value in attrs.items()}
+    return {
+        name: _checked(signature, name, value)
+        for name, value in attrs.items()
+        if value is not None or not _has_default(signature, name)
+    }
+
+
+def _has_default(signature: Signature, name: str) -> bool:
+    return name in signature.attrs and signature.attrs[name].default is not REQUIRED
 
 
 def _checked(signature: Signature, name: str, value: AttrValue) -> AttrValue:
@@ -90,7 +101,8 @@ def _checked(signature: Signature, name: str, value: AttrValue) -> AttrValue:
         return value
     if item == kind:
         return attribute_value(name, kind, value)
-    if not isinstance(value, (list, tuple, np.ndarray)):
+    is_listed = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim)
+    if not is_listed:
         function = signature.function_name
         raise TypeError(f"Expected list for '{name}' argument to '{function}' Op, not {value!r}.")
     items = [attribute_value(name, item, element) for element in cast("Sequence[AttrValue]", value)]

@@ -30,36 +30,52 @@ if TYPE_CHECKING:
     from ...variables.variables import Variable
 
 ONE_TO_ONE = r"""
-batch_to_space_nd   BatchToSpaceND   input block_shape crops
-broadcast_to        BroadcastTo      input shape
-depth_to_space      DepthToSpace     input block_size name data_format='NHWC'
-diag                Diag             diagonal
-diag_part           DiagPart         input
-dynamic_partition   DynamicPartition data partitions num_partitions
-dynamic_stitch      DynamicStitch    indices data
-invert_permutation  InvertPermutation x
-matrix_band_part    MatrixBandPart   input num_lower num_upper
-reshape             Reshape          tensor shape
-reverse             ReverseV2        tensor axis
-reverse_v2          ReverseV2        tensor axis
-roll                Roll             input shift axis
-scatter_nd          ScatterNd        indices updates shape
-slice               Slice            input_:input begin size
-space_to_batch_nd   SpaceToBatchND   input block_shape paddings
-space_to_depth      SpaceToDepth     input block_size name data_format='NHWC'
-tensor_scatter_add  TensorScatterAdd tensor indices updates
-tensor_scatter_max  TensorScatterMax tensor indices updates
-tensor_scatter_min  TensorScatterMin tensor indices updates
-tensor_scatter_sub  TensorScatterSub tensor indices updates
-tensor_scatter_update TensorScatterUpdate tensor indices updates
-tile                Tile             input multiples
+batch_to_space_nd   BatchToSpaceND   input block_shape crops \
+    # Batches become positions within blocks of `block_shape`, and what `crops` says is cut off
+broadcast_to        BroadcastTo      input shape # `input` repeated to `shape`
+depth_to_space      DepthToSpace     input block_size name data_format='NHWC' \
+    # Channels become the positions within blocks of height and width
+diag                Diag             diagonal # A tensor of twice the rank with that diagonal
+diag_part           DiagPart         input # The diagonal of a tensor of a shape twice
+dynamic_partition   DynamicPartition data partitions num_partitions \
+    # The slices of `data` in `num_partitions` tensors, by the number that each has in `partitions`
+dynamic_stitch      DynamicStitch    indices data # Slices put where `indices` say; later ones win
+invert_permutation  InvertPermutation x # Where each of 0 ... n - 1 stands in x, [n]
+matrix_band_part    MatrixBandPart   input num_lower num_upper \
+    # `input` with zeros but in a band around the diagonal; a negative width is a whole triangle
+reshape             Reshape          tensor shape # Another shape; one size may be -1
+reverse             ReverseV2        tensor axis # `tensor` backwards along `axis`, a list of axes
+reverse_v2          ReverseV2        tensor axis # `tensor` backwards along `axis`, a list of axes
+roll                Roll             input shift axis \
+    # `input` with elements that leave at one end of an axis coming back at the other
+scatter_nd          ScatterNd        indices updates shape name bad_indices_policy='' \
+    # Zeros of `shape`, with the sum of `updates` at index tuples
+slice               Slice            input_:input begin size \
+    # `size` elements from `begin` along each axis; size -1 is up to the end
+space_to_batch_nd   SpaceToBatchND   input block_shape paddings \
+    # Each position within a block becomes a batch of its own, after `paddings` of zeros
+space_to_depth      SpaceToDepth     input block_size name data_format='NHWC' \
+    # The positions within blocks of height and width become channels
+tensor_scatter_add  TensorScatterAdd tensor indices updates name bad_indices_policy='' \
+    # `tensor` with `updates` added at index tuples
+tensor_scatter_max  TensorScatterMax tensor indices updates name bad_indices_policy='' \
+    # `tensor`, or `updates` where those are larger, at index tuples
+tensor_scatter_min  TensorScatterMin tensor indices updates name bad_indices_policy='' \
+    # `tensor`, or `updates` where those are smaller, at index tuples
+tensor_scatter_sub  TensorScatterSub tensor indices updates name bad_indices_policy='' \
+    # `tensor` with `updates` subtracted at index tuples
+tensor_scatter_update TensorScatterUpdate tensor indices updates name bad_indices_policy='' \
+    # `tensor` with `updates` put at index tuples
+tile                Tile             input multiples # `input` repeated along each axis
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 
 BY_ELEMENT = """
-check_numerics      CheckNumerics    tensor message
-prevent_gradient    PreventGradient  input message=''
-stop_gradient       StopGradient     input
+check_numerics      CheckNumerics    tensor message \
+    # `tensor`; InvalidArgumentError with `message` where it is infinite or NaN
+prevent_gradient    PreventGradient  input message='' \
+    # `input`, whose gradient is a LookupError with `message`
+stop_gradient       StopGradient     input # `input`, through which no gradient flows
 """
 globals().update(functions(BY_ELEMENT, __name__, elementwise=True))
 reshape: Callable[..., Tensor] = globals()["reshape"]

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
-bitcast             Bitcast          input type
+bitcast             Bitcast          input type \
+    # The same bits as another type; the last dimension appears or goes when sizes differ
 """
 globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 import numpy as np
@@ -34,11 +34,9 @@ DynamicShape: TypeAlias = (
 
 SPARSE = (SparseTensor, SparseTensorValue)
 ONE_TO_ONE = """
-broadcast_dynamic_shape BroadcastArgs shape_x:s0 shape_y:s1
-fill                Fill             dims value
+broadcast_dynamic_shape BroadcastArgs shape_x:s0 shape_y:s1 # The shape that two shapes broadcast to
 """
 globals().update(functions(ONE_TO_ONE, __name__))
-fill: Callable[..., Tensor] = globals()["fill"]
 
 _SMALL = 1000
 """Elements up to which zeros and ones are constants rather than Fill operations."""
@@ -79,13 +77,57 @@ def placeholder_with_default(
     return ops.PlaceholderWithDefault(value, shape=as_shape(shape), name=name)
 
 
-def zeros(shape: DynamicShape, dtype: DTypeLike = np.float32, name: str | None = None) -> Tensor:
-    """Zeros (False, empty strings) of a shape."""
+def fill(
+    dims: TensorLike, value: TensorLike, name: str | None = None, layout: object = None
+) -> Tensor:
+    """A tensor of shape `dims` with one value everywhere.
+
+    Args:
+        dims: [rank] int32 or int64, at least 0.
+        value: A scalar of any type.
+        name: Of the operation.
+        layout: Taken for TensorFlow's sake: where a DTensor lies.
+
+    Raises ValueError for negative sizes and a value that is no scalar.
+    """
+    return ops.Fill(dims, value, name=name)
+
+
+def zeros(
+    shape: DynamicShape,
+    dtype: DTypeLike = np.float32,
+    name: str | None = None,
+    layout: object = None,
+) -> Tensor:
+    """Zeros (False, empty strings) of a shape.
+
+    Args:
+        shape: The sizes, integers or a tensor of them.
+        dtype: Any type.
+        name: Of the operation.
+        layout: Taken for TensorFlow's sake: where a DTensor lies.
+
+    Raises TypeError for sizes that are no integers, ValueError for negative ones.
+    """
     return _filled("zeros", shape, as_numpy(dtype), 0, name)
 
 
-def ones(shape: DynamicShape, dtype: DTypeLike = np.float32, name: str | None = None) -> Tensor:
-    """Ones (True) of a shape."""
+def ones(
+    shape: DynamicShape,
+    dtype: DTypeLike = np.float32,
+    name: str | None = None,
+    layout: object = None,
+) -> Tensor:
+    """Ones (True) of a shape.
+
+    Args:
+        shape: The sizes, integers or a tensor of them.
+        dtype: Any type.
+        name: Of the operation.
+        layout: Taken for TensorFlow's sake: where a DTensor lies.
+
+    Raises TypeError for sizes that are no integers, ValueError for negative ones.
+    """
     return _filled("ones", shape, as_numpy(dtype), 1, name)
 
 
@@ -316,9 +358,11 @@ def _is_zero(axis: Tensor) -> bool:
     return known is not None and not known.ndim and int(known) in (0, -1)
 
 
-def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:
+def shape(
+    input: TensorLike, name: str | None = None, out_type: DTypeLike | None = np.int32
+) -> Tensor:
     """The shape of a tensor as a vector."""
-    out_type = as_numpy(out_type)
+    out_type = np.dtype(np.int32) if out_type is None else as_numpy(out_type)
     with name_scope(name, "Shape", [input]) as scope:
         if isinstance(input, SPARSE):
             return cast(convert_to_tensor(typing.cast("TensorLike", input.dense_shape)), out_type)

@@ -164,9 +164,20 @@ def Assert(
     summarize: int | None = None,
     name: str | None = None,
 ) -> Operation:
-    """An operation that fails with InvalidArgumentError unless `condition` holds."""
+    """An operation that fails with InvalidArgumentError unless `condition` holds.
+
+    Args:
+        condition: A scalar of bool.
+        data: Tensors that the error shows.
+        summarize: How many elements of each, 3 by default; all of them where it is -1.
+        name: Of the operation.
+
+    Raises TypeError when `data` is no list of what converts to tensors.
+    """
     with name_scope(name, "Assert", [condition]) as scope:
         attrs = {"summarize": 3 if summarize is None else summarize}
-        if isinstance(data, (str, bytes)) or not isinstance(data, Iterable):
+        if not isinstance(data, Sequence):
+            raise TypeError("values must be a sequence.")
+        if isinstance(data, (str, bytes)):
             raise TypeError(f"Expected list for 'data' argument to 'Assert' Op, not {data}.")
         return create("Assert", [condition, list(data)], attrs, scope)

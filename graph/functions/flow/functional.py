@@ -16,7 +16,7 @@ from ...core.create import convert_to_tensor, create
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.scopes import get_default_graph, name_scope
-from ..ragged.values import wrapped
+from ..ragged.operands import wrapped
 from .loops import while_loop
 from .slices import Slices, result_like, results_of, slices_of
 from .tensor_array import TensorArray

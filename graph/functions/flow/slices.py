@@ -15,8 +15,9 @@ from ...core.composite.type_specs import RaggedTensorSpec, SparseTensorSpec, Ten
 from ...core.create import convert_to_tensor
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
+from ..ragged.operands import as_ragged, wrapped
 from ..ragged.picking import row
-from ..ragged.values import as_ragged, of_lengths, wrapped
+from ..ragged.rows import of_lengths
 from .tensor_array import TensorArray
 
 if TYPE_CHECKING:

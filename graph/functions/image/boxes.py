@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ...core.typing import TensorLike
 
 ONE_TO_ONE = """
-extract_patches ExtractImagePatches images sizes:ksizes strides rates padding
+extract_patches ExtractImagePatches images sizes:ksizes strides rates padding \
+    # The elements of each window in a row, [batch, rows, columns, sizes times channels]
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 LOWEST = float("-inf")

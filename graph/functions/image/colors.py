@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
-rgb_to_hsv RGBToHSV images
-hsv_to_rgb HSVToRGB images
+rgb_to_hsv RGBToHSV images # Hue, saturation and value, in [0, 1], of colours in [0, 1]
+hsv_to_rgb HSVToRGB images # Red, green and blue in [0, 1] of hue, saturation and value
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 GREY_SHARES = np.array([0.2989, 0.587, 0.114], np.float32)
@@ -188,7 +188,7 @@ def _space(name: str) -> Callable[[TensorLike], Tensor]:
     def converted(images: TensorLike) -> Tensor:
         with name_scope(None, name, [images]):
             x = convert_to_tensor(images, name="images")
-            return _times(x, np.array(MATRICES[name], as_dtype(x.dtype).dtype))
+            return _times(x, MATRICES[name])
 
     source, target = name.split("_to_")
     converted.__name__ = converted.__qualname__ = name
@@ -204,15 +204,12 @@ def per_image_standardization(image: TensorLike) -> Tensor:
     """Each image minus its mean, by its standard deviation or 1 / sqrt(numbers) if that is more.
 
     Args:
-        image: [..., height, width, channels].
+        image: [..., height, width, channels] of any numbers; the result is float32.
 
     Raises ValueError when the rank is smaller than 3.
     """
     with name_scope(None, "per_image_standardization", [image]) as scope:
-        x = image_of(image)
-        kind = as_dtype(x.dtype)
-        if not kind.is_floating or kind.size > 4:
-            x = cast(x, np.float32)
+        x = cast(image_of(image), np.float32)
         axes = np.array([-1, -2, -3], np.int32)
         count = ops.Prod(ops.Shape(x)[-3:], np.int32(0))
         mean = ops.Mean(x, axes, keep_dims=True)

@@ -20,19 +20,38 @@ if TYPE_CHECKING:
 JPEG_OPTIONS = "channels=0 ratio=1 fancy_upscaling=True try_recover_truncated=False \
     acceptable_fraction=1 dct_method=''"
 ONE_TO_ONE = f"""
-decode_and_crop_jpeg DecodeAndCropJpeg contents crop_window {JPEG_OPTIONS}
-decode_bmp           DecodeBmp         contents channels=0
-decode_gif           DecodeGif         contents
-decode_jpeg          DecodeJpeg        contents {JPEG_OPTIONS}
-decode_png           DecodePng         contents channels=0 dtype='uint8'
+decode_and_crop_jpeg DecodeAndCropJpeg contents crop_window {JPEG_OPTIONS} \
+    # A part of a JPEG image, [height, width, channels] uint8; `crop_window` is top, left, \
+    height, width
+decode_bmp           DecodeBmp         contents channels=0 \
+    # A BMP image, [height, width, channels] uint8
+decode_gif           DecodeGif         contents \
+    # All frames of a GIF, [frames, height, width, 3] uint8
+decode_jpeg          DecodeJpeg        contents {JPEG_OPTIONS} \
+    # A JPEG image, [height, width, channels] uint8
+decode_png           DecodePng         contents channels=0 dtype='uint8' \
+    # A PNG image, [height, width, channels] of `dtype`, uint8 or uint16
 encode_jpeg          EncodeJpeg        image format='' quality=95 progressive=False \\
     optimize_size=False chroma_downsampling=True density_unit='in' x_density=300 y_density=300 \\
-    xmp_metadata=''
-encode_png           EncodePng         image compression=-1
-extract_jpeg_shape   ExtractJpegShape  contents output_type='int32'
+    xmp_metadata='' # The bytes of a JPEG file of [height, width, channels] pixels
+extract_jpeg_shape   ExtractJpegShape  contents output_type='int32' \
+    # Height, width and channels of a JPEG file, without decoding
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 _MAX_QUALITY = 100
+
+
+def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
+    """The bytes of a PNG file.
+
+    Args:
+        image: [height, width, channels] of uint8 or uint16, 1 to 4 channels; or a batch of these.
+        compression: From 0, fast, to 9, small; -1 for zlib's own choice.
+        name: Of the operation.
+
+    Raises TypeError for pixels of another type.
+    """
+    return ops.EncodePng(convert_to_tensor(image), compression=compression, name=name)
 
 
 def decode_image(

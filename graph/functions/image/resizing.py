@@ -23,13 +23,18 @@ if TYPE_CHECKING:
     Resize = Callable[[Tensor, Tensor], Tensor]
 
 ONE_TO_ONE = """
-resize_area             ResizeArea            images size align_corners=False
+resize_area             ResizeArea            images size align_corners=False \
+    # Each new element the mean of the old ones that it covers; [batch, height, width, channels] \
+    float32
 resize_bicubic          ResizeBicubic         images size align_corners=False name \
-    half_pixel_centers=False
+    half_pixel_centers=False \
+    # Each new element from the sixteen old ones around it; [batch, height, width, channels] float32
 resize_bilinear         ResizeBilinear        images size align_corners=False name \
-    half_pixel_centers=False
+    half_pixel_centers=False \
+    # Each new element from the four old ones around it; [batch, height, width, channels] float32
 resize_nearest_neighbor ResizeNearestNeighbor images size align_corners=False name \
-    half_pixel_centers=False
+    half_pixel_centers=False \
+    # Each new element from the old one nearest to it; [batch, height, width, channels]
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 

@@ -26,7 +26,8 @@ _STRING = np.dtype(object)
 _FIELD_TYPES = ("float32", "float64", "int32", "int64", "string")
 
 ONE_TO_ONE = """
-decode_compressed DecodeCompressed bytes compression_type=''
+decode_compressed DecodeCompressed bytes compression_type='' \
+    # Strings that are compressed as what they were; `compression_type` is ZLIB, GZIP or ""
 """
 globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from ...variables.variables import Variable
 
 ONE_TO_ONE = """
-matching_files MatchingFiles pattern
-read_file      ReadFile      filename
+matching_files MatchingFiles pattern \
+    # The names of the files that match a pattern of the shell, sorted
+read_file      ReadFile      filename # The bytes of a file; NotFoundError when there is none
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 LOCAL_VARIABLES = "local_variables"

@@ -19,10 +19,14 @@ if TYPE_CHECKING:
     from ...core.typing import TensorLike
 
 ONE_TO_ONE = """
-cross            Cross             a b
-matrix_triangular_solve MatrixTriangularSolve matrix rhs lower=True adjoint=False
-qr               Qr                input full_matrices=False
-slogdet          LogMatrixDeterminant input
+cross            Cross             a b # The cross product of vectors of three numbers, [..., 3]
+matrix_triangular_solve MatrixTriangularSolve matrix rhs lower=True adjoint=False \
+    # The x of matrix @ x = rhs, where only one triangle of the matrix counts; [..., m, m] and \
+    [..., m, k]
+qr               Qr                input full_matrices=False \
+    # q with orthogonal columns, and r with zeros below its diagonal: input = q r
+slogdet          LogMatrixDeterminant input \
+    # Sign and logarithm of the absolute value of the determinant of [..., m, m]
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 _PADE = (64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0,

@@ -66,7 +66,7 @@ def parsed(equation: str, n_inputs: int) -> tuple[list[str], str]:
         raise ValueError(f"Indices have incorrect format. Received: {equation}.")
     if len(labels) != n_inputs:
         raise ValueError(
-            f"Got {n_inputs} arguments for equation '{equation}', expecting {len(labels)}."
+            f'Got {n_inputs} inputs for equation "{equation}", expecting {len(labels)}'
         )
     if not arrow:
         names = operands.replace(",", "").replace(_DOTS, "")

@@ -11,7 +11,7 @@ from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
-from ...core.shapes import is_static
+from ...core.shapes import is_static, whole
 from ..array import array
 from ..flow.conditional import cond
 from ..math.reductions import reduce_max, reduce_sum
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
-logm             MatrixLogarithm   input
-sqrtm            MatrixSquareRoot  input
+logm             MatrixLogarithm   input \
+    # The principal logarithm of each complex matrix of [..., m, m]
+sqrtm            MatrixSquareRoot  input \
+    # The y of y y = input whose eigenvalues have real parts >= 0; NaN where a real input has none
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 
@@ -130,10 +132,17 @@ def matrix_rank(
 ) -> Tensor:
     """How many singular values of matrices are above `tol`, max(m, n) epsilon s[0] by default.
 
+    Args:
+        a: [..., m, n], a tensor of floats, or numbers, which become float32.
+        tol: A number, or one for each matrix.
+        validate_args: Whether ranks that are not known are looked at when it runs.
+        name: Of the operations.
+
     Raises TypeError or ValueError as `pinv` does.
     """
     with name_scope(name, "matrix_rank", [a]):
-        x = require_matrix(convert_to_tensor(a, name="a"), validate_args)
+        matrix = convert_to_tensor(a, name="a", preferred_dtype=np.float32)
+        x = require_matrix(matrix, validate_args)
         s, _, _ = ops.Svd(x, compute_uv=False)
         if tol is None:
             epsilon = np.asarray(np.finfo(x.dtype).eps, x.dtype)
@@ -154,8 +163,8 @@ def _factors(lower_upper: TensorLike, perm: TensorLike) -> tuple[Tensor, Tensor,
 
     Raises ValueError when they are no factors of square matrices.
     """
-    whole = convert_to_tensor(lower_upper, name="lower_upper")
-    order = convert_to_tensor(perm, name="perm")
+    whole = convert_to_tensor(lower_upper, name="lower_upper", preferred_dtype=np.float32)
+    order = convert_to_tensor(perm, name="perm", preferred_dtype=np.int32)
     if whole.sizes is not None:
         if len(whole.sizes) < 2:
             raise ValueError("Input `lower_upper` must have at least 2 dimensions.")
@@ -413,18 +422,25 @@ def _of_diagonal(diagonal: Tensor, k: int) -> Tensor:
 
 
 def _selected(
-    values: Tensor, vectors: Tensor | None, select: str, limits: Sequence[float] | None
+    values: Tensor,
+    vectors: Tensor | None,
+    select: str,
+    select_range: Sequence[float] | TensorLike | None,
 ) -> Tensor | tuple[Tensor, Tensor]:
     if select != "a":
-        if limits is None or not (
-            limits[0] < limits[1] or (select == "i" and limits[0] == limits[1])
+        kind = np.dtype(np.int32) if select == "i" else values.dtype
+        limits = None if select_range is None else convert_to_tensor(select_range, kind)
+        known = None if limits is None else whole(limits.value)
+        if limits is None or (
+            known is not None
+            and not (known[0] < known[1] or (select == "i" and known[0] == known[1]))
         ):
-            kind = "index range" if select == "i" else "interval"
-            raise ValueError(f"Got empty {kind} in select_range, {limits}")
+            what = "index range" if select == "i" else "interval"
+            raise ValueError(f"Got empty {what} in select_range, {select_range}")
+        low, high = ops.Unpack(limits, num=2)
         if select == "i":
-            places = np.arange(limits[0], limits[1] + 1, dtype=np.int32)
+            places = ops.Range(low, high + 1, np.int32(1))
         else:
-            low, high = (np.asarray(limit, values.dtype) for limit in limits)
             inside = ops.LogicalAnd(ops.Greater(values, low), ops.LessEqual(values, high))
             places = array.reshape(ops.Where(inside), [-1])
         values = array.gather(values, places)

@@ -26,14 +26,21 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
-cholesky         Cholesky          input
-fft              FFT               input
-fft2d            FFT2D             input
-ifft             IFFT              input
-ifft2d           IFFT2D            input
-matrix_determinant MatrixDeterminant input
-matrix_inverse   MatrixInverse     input adjoint=False
-matrix_solve     MatrixSolve       matrix rhs adjoint=False
+cholesky         Cholesky          input \
+    # The lower triangular root of each symmetric positive matrix of [..., m, m]
+fft              FFT               input # The discrete Fourier transform along the last dimension
+fft2d            FFT2D             input \
+    # The discrete Fourier transform along the last two dimensions
+ifft             IFFT              input \
+    # The inverse discrete Fourier transform along the last dimension
+ifft2d           IFFT2D            input \
+    # The inverse discrete Fourier transform along the last two dimensions
+matrix_determinant MatrixDeterminant input # The determinant of each matrix of [..., m, m]
+matrix_inverse   MatrixInverse     input adjoint=False \
+    # The inverse of each matrix of [..., m, m]; InvalidArgumentError where there is none
+matrix_solve     MatrixSolve       matrix rhs adjoint=False \
+    # The x of matrix @ x = rhs, [..., m, m] and [..., m, k]; InvalidArgumentError where the \
+    matrix is singular
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 _MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
@@ -60,7 +67,8 @@ def matmul(
         a, b: [..., rows, inner] and [..., inner, columns], of one dtype.
         transpose_a, transpose_b: Whether the last two dimensions are swapped before.
         adjoint_a, adjoint_b: The same, and conjugated.
-        a_is_sparse, b_is_sparse: Taken for TensorFlow's sake.
+        a_is_sparse, b_is_sparse: Whether there are many zeros. The product of such matrices of
+            float32 and bfloat16, which may be mixed, is float32.
         name: Of the operation.
         output_type: Of the product, where it is not that of both: int32 of int8, for one.
         grad_a, grad_b: Taken for TensorFlow's sake.
@@ -88,6 +96,12 @@ def matmul(
                 a, b, Tout=output_type, adj_x=transpose_a or adjoint_a,
                 adj_y=transpose_b or adjoint_b, grad_x=grad_a, grad_y=grad_b, name=scope,
             )  # fmt: skip
+        if _is_sparse_product(a, b, a_is_sparse or b_is_sparse):
+            return ops.SparseMatMul(
+                _conj(a) if adjoint_a else a, _conj(b) if adjoint_b else b,
+                transpose_a=transpose_a or adjoint_a, transpose_b=transpose_b or adjoint_b,
+                a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=scope,
+            )  # fmt: skip
         if any(x.sizes is None or len(x.sizes) > 2 for x in (a, b)):
             a = _conj(a) if transpose_a else a
             b = _conj(b) if transpose_b else b
@@ -97,6 +111,14 @@ def matmul(
         b = _conj(b) if adjoint_b else b
         swaps = {"transpose_a": transpose_a or adjoint_a, "transpose_b": transpose_b or adjoint_b}
         return ops.MatMul(a, b, name=scope, **swaps)
+
+
+def _is_sparse_product(a: Tensor, b: Tensor, is_sparse: bool) -> bool:
+    """Whether matrices are of types that only SparseMatMul takes, or are to be taken by it."""
+    names = {x.dtype.name for x in (a, b)}
+    if any(x.sizes is None or len(x.sizes) > 2 for x in (a, b)):
+        return False
+    return (is_sparse and names <= {"float32", "bfloat16"}) or names == {"float32", "bfloat16"}
 
 
 def _conj(x: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from ...core.create import convert_to_tensor, is_tensor_like
 from ...core.dtype import as_dtype
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
+from ...core.tensor_shape import TensorShape
 from ..array.casting import cast
 from ..ragged.values import of_flat_values
 from ..rows import functions, n_ary, sparse_unary, unary
@@ -24,67 +25,71 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, ShapeLike, TensorLike
 
 ONE_TO_ONE = """
-acos             Acos              x
-acosh            Acosh             x
-asin             Asin              x
-asinh            Asinh             x
-atan             Atan              x
-atan2            Atan2             y x
-atanh            Atanh             x
-bitwise_and      BitwiseAnd        x y
-bitwise_or       BitwiseOr         x y
-bitwise_xor      BitwiseXor        x y
-ceil             Ceil              x
-cos              Cos               x
-cosh             Cosh              x
-digamma          Digamma           x
-equal            Equal             x y
-erf              Erf               x
-erfc             Erfc              x
-exp              Exp               x
-expm1            Expm1             x
-floor            Floor             x
-floor_div        FloorDiv          x y
-floormod         FloorMod          x y
-greater          Greater           x y
-greater_equal    GreaterEqual      x y
-invert           Invert            x
-is_finite        IsFinite          x
-is_inf           IsInf             x
-is_nan           IsNan             x
-left_shift       LeftShift         x y
-less             Less              x y
-less_equal       LessEqual         x y
-lgamma           Lgamma            x
-log              Log               x
-log1p            Log1p             x
-logical_and      LogicalAnd        x y
-logical_not      LogicalNot        x
-logical_or       LogicalOr         x y
-maximum          Maximum           x y
-minimum          Minimum           x y
-multiply         Mul               x y
-negative         Neg               x
-not_equal        NotEqual          x y
-realdiv          RealDiv           x y
-reciprocal       Reciprocal        x
-right_shift      RightShift        x y
-rint             Rint              x
-rsqrt            Rsqrt             x
-sigmoid          Sigmoid           x
-sign             Sign              x
-sin              Sin               x
-sinh             Sinh              x
-sqrt             Sqrt              x
-square           Square            x
-squared_difference SquaredDifference x y
-subtract         Sub               x y
-tan              Tan               x
-tanh             Tanh              x
-truncatediv      TruncateDiv       x y
-truncatemod      TruncateMod       x y
-xdivy            Xdivy             x y
-xlogy            Xlogy             x y
+acos             Acos              x # The arc cosine in [0, pi]; NaN outside of [-1, 1]
+acosh            Acosh             x # The inverse hyperbolic cosine; NaN below 1
+asin             Asin              x # The arc sine in [-pi/2, pi/2]; NaN outside of [-1, 1]
+asinh            Asinh             x # The inverse hyperbolic sine
+atan             Atan              x # The arc tangent in (-pi/2, pi/2)
+atan2            Atan2             y x # The angle of the point (x, y) in [-pi, pi]
+atanh            Atanh             x # The inverse hyperbolic tangent; NaN outside of [-1, 1]
+bitwise_and      BitwiseAnd        x y # The bits that are set in both
+bitwise_or       BitwiseOr         x y # The bits that are set in one of both
+bitwise_xor      BitwiseXor        x y # The bits that are set in just one of both
+ceil             Ceil              x # The smallest whole numbers that are not below x
+cos              Cos               x # The cosine of radians
+cosh             Cosh              x # The hyperbolic cosine
+digamma          Digamma           x # The derivative of log(gamma(x))
+equal            Equal             x y # Whether x and y are the same; NaN is never
+erf              Erf               x \
+    # The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x
+erfc             Erfc              x # 1 - erf(x)
+exp              Exp               x # e to the power of x
+expm1            Expm1             x # exp(x) - 1, exact also near 0
+floor            Floor             x # The largest whole numbers that are not above x
+floor_div        FloorDiv          x y # x / y rounded down; integers divided by 0 fail
+floormod         FloorMod          x y \
+    # What is left of x after floordiv, of the sign of y; integers divided by 0 fail
+greater          Greater           x y # Whether x > y
+greater_equal    GreaterEqual      x y # Whether x >= y
+invert           Invert            x # The bits of x, each turned
+is_finite        IsFinite          x # Whether x is neither infinite nor NaN
+is_inf           IsInf             x # Whether x is infinite
+is_nan           IsNan             x # Whether x is NaN
+left_shift       LeftShift         x y \
+    # The bits of x moved y places up; y is limited to the width of the type
+less             Less              x y # Whether x < y
+less_equal       LessEqual         x y # Whether x <= y
+lgamma           Lgamma            x # The logarithm of the absolute value of gamma(x)
+log              Log               x # The natural logarithm; NaN below 0, -inf at 0
+log1p            Log1p             x # log(1 + x), exact also near 0
+logical_and      LogicalAnd        x y # Whether both are true
+logical_not      LogicalNot        x # The other truth value
+logical_or       LogicalOr         x y # Whether one is true
+maximum          Maximum           x y # The larger of both
+minimum          Minimum           x y # The smaller of both
+multiply         Mul               x y # x times y
+negative         Neg               x # -x
+not_equal        NotEqual          x y # Whether x and y differ; NaN differs from everything
+realdiv          RealDiv           x y # x / y of real numbers
+reciprocal       Reciprocal        x # 1 / x
+right_shift      RightShift        x y \
+    # The bits of x moved y places down, with the sign for signed types
+rint             Rint              x # The nearest whole numbers, halves to the even one
+rsqrt            Rsqrt             x # 1 / sqrt(x)
+sigmoid          Sigmoid           x # 1 / (1 + exp(-x)), in (0, 1)
+sign             Sign              x # -1, 0 or 1; of complex numbers x / |x|
+sin              Sin               x # The sine of radians
+sinh             Sinh              x # The hyperbolic sine
+sqrt             Sqrt              x # The square root; NaN below 0
+square           Square            x # x times x
+squared_difference SquaredDifference x y # (x - y)**2, of complex numbers its absolute value
+subtract         Sub               x y # x minus y
+tan              Tan               x # The tangent of radians
+tanh             Tanh              x # The hyperbolic tangent, in (-1, 1)
+truncatediv      TruncateDiv       x y # x / y rounded towards 0; integers divided by 0 fail
+truncatemod      TruncateMod       x y # What is left of x after truncatediv, of the sign of x
+xdivy            Xdivy             x y # x / y, 0 where x is 0
+xlogy            Xlogy             x y # x log(y), 0 where x is 0
 """
 globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 
@@ -220,8 +225,33 @@ def accumulate_n(
     tensor_dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The sum of several tensors of one shape and dtype."""
-    return add_n(inputs, name)
+    """The sum of several tensors of one shape and dtype.
+
+    Args:
+        inputs: A list of them, not empty.
+        shape: What is known of their shape beside what they say themselves.
+        tensor_dtype: Their dtype, where it is to be checked.
+        name: Of the operation.
+
+    Raises:
+        ValueError: `inputs` is no such list, or a shape differs.
+        TypeError: They are not of `tensor_dtype`.
+    """
+    words = "inputs must be a list of at least one Tensor with the same dtype and shape"
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise ValueError(words)
+    terms = [x if isinstance(x, IndexedSlices) else convert_to_tensor(x) for x in inputs]
+    if len({as_dtype(x.dtype) for x in terms}) > 1:
+        raise ValueError(words)
+    known = TensorShape(shape)
+    for x in terms:
+        known = known.merge_with(x.shape)
+    if tensor_dtype is not None and as_dtype(tensor_dtype) != terms[0].dtype:
+        raise TypeError(
+            f"The `tensor_dtype` argument is {as_dtype(tensor_dtype)!s}, but `input` is of "
+            f"type {as_dtype(terms[0].dtype)!s}. These must be equal."
+        )
+    return add_n(terms, name)
 
 
 @overload

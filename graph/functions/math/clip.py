@@ -113,8 +113,12 @@ def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None 
 
 def global_norm(
     t_list: Sequence[TensorLike | IndexedSlices | None], name: str | None = None
-) -> Tensor | None:
-    """sqrt(sum of the squares of all elements of all tensors); None when all are None.
+) -> Tensor:
+    """sqrt(sum of the squares of all elements of all tensors); 0 when there are none.
+
+    Args:
+        t_list: Tensors of one type of real floats, IndexedSlices, and Nones, which do not count.
+        name: Of the operations.
 
     Raises:
         TypeError: `t_list` is not a sequence.
@@ -122,9 +126,8 @@ def global_norm(
     _require_sequence(t_list)
     with name_scope(name, "global_norm") as scope:
         halves = [ops.L2Loss(_values(t)) for t in t_list if t is not None]
-        if not halves:
-            return None
-        half = ops.Sum(ops.Pack(halves), np.array([0], np.int32))
+        packed = ops.Pack(halves) if halves else convert_to_tensor(np.zeros(0, np.float32))
+        half = ops.Sum(packed, np.array([0], np.int32))
         return ops.Sqrt(half * number(2, half), name=f"{scope}global_norm/")
 
 
@@ -133,7 +136,7 @@ def clip_by_global_norm(
     clip_norm: TensorLike,
     use_norm: Tensor | None = None,
     name: str | None = None,
-) -> tuple[list[Gradient | None], Tensor | None]:
+) -> tuple[list[Gradient | None], Tensor]:
     """All of `t_list` times one number, so that their global norm is at most `clip_norm`.
 
     Args:
@@ -150,8 +153,6 @@ def clip_by_global_norm(
     """
     _require_sequence(t_list)
     use_norm = global_norm(t_list, name) if use_norm is None else use_norm
-    if use_norm is None:
-        return [None] * len(t_list), None
     with name_scope(name, "clip_by_global_norm"):
         clip_norm = _numeric(clip_norm, use_norm)
         scale = clip_norm * ops.Minimum(1 / use_norm, 1 / clip_norm)

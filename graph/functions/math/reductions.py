@@ -19,7 +19,7 @@ from ..arguments import one_of
 from ..array.casting import cast
 from ..array.creation import range
 from ..ragged.arithmetic import reduce_ragged
-from ..ragged.values import as_ragged
+from ..ragged.operands import as_ragged
 from .arithmetic import add
 
 if TYPE_CHECKING:
@@ -206,9 +206,17 @@ def reduce_variance(
     with name_scope(name or "reduce_variance"):
         if is_ragged(input_tensor):
             ragged = cast_type(RaggedTensor, as_ragged(input_tensor))
+            if ragged.dtype.kind == "c":
+                raise ValueError(
+                    "reduce_variance is not supported for RaggedTensors with complex dtypes."
+                )
             squares = cast_type("Tensor", ragged * ragged)
             means = reduce_mean(cast_type("Tensor", ragged), axis, keepdims)
-            return reduce_mean(squares, axis, keepdims) - means * means
+            difference = reduce_mean(squares, axis, keepdims) - means * means
+            if isinstance(difference, RaggedTensor):  # rounding may leave it below 0
+                clipped = ops.Maximum(difference.flat_values, np.zeros((), difference.dtype))
+                return cast_type("Tensor", difference.with_flat_values(clipped))
+            return ops.Maximum(difference, np.zeros((), difference.dtype))
         x = convert_to_tensor(input_tensor)
         means = reduce_mean(x, axis, keepdims=True)
         if means.dtype.kind in "iu":

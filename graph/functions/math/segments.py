@@ -19,15 +19,24 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
-segment_max      SegmentMax        data segment_ids
-segment_mean     SegmentMean       data segment_ids
-segment_min      SegmentMin        data segment_ids
-segment_prod     SegmentProd       data segment_ids
-segment_sum      SegmentSum        data segment_ids
-unsorted_segment_max  UnsortedSegmentMax  data segment_ids num_segments
-unsorted_segment_min  UnsortedSegmentMin  data segment_ids num_segments
-unsorted_segment_prod UnsortedSegmentProd data segment_ids num_segments
-unsorted_segment_sum  UnsortedSegmentSum  data segment_ids num_segments
+segment_max      SegmentMax        data segment_ids \
+    # The largest of the slices of each segment; 0 where there are none
+segment_mean     SegmentMean       data segment_ids \
+    # The mean of the slices of each segment; 0 where there are none
+segment_min      SegmentMin        data segment_ids \
+    # The smallest of the slices of each segment; 0 where there are none
+segment_prod     SegmentProd       data segment_ids \
+    # The product of the slices of each segment; 1 where there are none
+segment_sum      SegmentSum        data segment_ids \
+    # The sum of the slices of each segment; `segment_ids`, [n], rise from 0
+unsorted_segment_max  UnsortedSegmentMax  data segment_ids num_segments \
+    # The largest of the slices of each segment; the lowest number where there are none
+unsorted_segment_min  UnsortedSegmentMin  data segment_ids num_segments \
+    # The smallest of the slices of each segment; the highest number where there are none
+unsorted_segment_prod UnsortedSegmentProd data segment_ids num_segments \
+    # The product of the slices of each segment; 1 where there are none
+unsorted_segment_sum  UnsortedSegmentSum  data segment_ids num_segments \
+    # The sum of the slices of each segment; slices of negative ids are left out
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 

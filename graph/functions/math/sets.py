@@ -9,6 +9,7 @@ from ...core.build import ops
 from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor
 from ...core.scopes import name_scope
+from ...core.signatures.op_limits import allowed_types
 
 if TYPE_CHECKING:
     from ...core.graph import Tensor
@@ -27,7 +28,14 @@ def set_size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
     return ops.SetSize(a.indices, a.values, a.dense_shape, validate_indices=validate_indices)
 
 
-def _require_one_type(a: Tensor, b: Tensor) -> None:
+def _require_types(a: Tensor, b: Tensor) -> None:
+    """Raises TypeError unless both are of one type that sets may have."""
+    types = allowed_types("DenseToDenseSetOperation", "T") or ()
+    if type_name(a.dtype) not in types:
+        raise TypeError(
+            f"'a' has invalid dtype `<dtype: '{type_name(a.dtype)}'>` not in supported dtypes: "
+            f"`frozenset({{{', '.join(types)}}})`"
+        )
     if a.dtype != b.dtype:
         names = (f"<dtype: '{type_name(x.dtype)}'>" for x in (a, b))
         raise TypeError(f"Types don't match, {' vs '.join(names)}.")
@@ -38,20 +46,19 @@ def _combined(a: Operand, b: Operand, operation: str, validate_indices: bool) ->
 
     Raises TypeError when the types differ.
     """
-    swapped = isinstance(a, SparseTensor) and not isinstance(b, SparseTensor)
-    if swapped:
+    a, b = (x if isinstance(x, SparseTensor) else convert_to_tensor(x) for x in (a, b))
+    _require_types(*(x.values if isinstance(x, SparseTensor) else x for x in (a, b)))
+    if isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
         a, b = b, a
         operation = {"a-b": "b-a", "b-a": "a-b"}.get(operation, operation)
     attrs = {"set_operation": operation, "validate_indices": validate_indices}
     with name_scope(None, "set_operation"):
         parts: list[Tensor] = []
-        a, b = (x if isinstance(x, SparseTensor) else convert_to_tensor(x) for x in (a, b))
         for x in (a, b):
             if isinstance(x, SparseTensor):
                 parts += [x.indices, x.values, x.dense_shape]
             else:
                 parts.append(convert_to_tensor(x))
-        _require_one_type(*(x.values if isinstance(x, SparseTensor) else x for x in (a, b)))
         if isinstance(a, SparseTensor):
             results = ops.SparseToSparseSetOperation(*parts, **attrs)
         elif isinstance(b, SparseTensor):
@@ -62,17 +69,33 @@ def _combined(a: Operand, b: Operand, operation: str, validate_indices: bool) ->
 
 
 def set_intersection(a: Operand, b: Operand, validate_indices: bool = True) -> SparseTensor:
-    """The elements that are in both sets, in rising order."""
+    """The elements that are in both sets, in rising order.
+
+    Args:
+        a, b: Sparse tensors, or `a` dense, of one integer type or strings, and of the same sizes
+            but for the last dimension, along which the sets lie.
+        validate_indices: Whether places are checked to be in order.
+
+    Raises TypeError for other types.
+    """
     return _combined(a, b, "intersection", validate_indices)
 
 
 def set_difference(
     a: Operand, b: Operand, aminusb: bool = True, validate_indices: bool = True
 ) -> SparseTensor:
-    """The elements that are in `a` alone, or in `b` alone; in rising order."""
+    """The elements that are in `a` alone, in rising order.
+
+    Args:
+        a, b: See `set_intersection`.
+        aminusb: Whether those of `a` are taken, and not those of `b` alone.
+        validate_indices: Whether places are checked to be in order.
+
+    Raises TypeError for other types.
+    """
     return _combined(a, b, "a-b" if aminusb else "b-a", validate_indices)
 
 
 def set_union(a: Operand, b: Operand, validate_indices: bool = True) -> SparseTensor:
-    """The elements that are in either set, in rising order."""
+    """The elements that are in either set, in rising order; see `set_intersection`."""
     return _combined(a, b, "union", validate_indices)

@@ -15,8 +15,8 @@ from ...core.scopes import control_dependencies, name_scope
 from ..array import array, creation
 from ..array.casting import cast
 from ..checks import assert_less, assert_non_negative
-from ..ragged.values import as_ragged
-from ..ragged.values import flat as flat_values
+from ..ragged.operands import as_ragged
+from ..ragged.operands import flat as flat_values
 from ..rows import functions, unary
 from .reductions import reduce_all, reduce_sum
 
@@ -26,39 +26,55 @@ if TYPE_CHECKING:
 
 ONE_TO_ONE = """
 approx_top_k            ApproxTopK          input k reduction_dimension=-1 recall_target=0.95 \
-    is_max_k=True reduction_input_size_override=-1 aggregate_to_topk=True
-betainc                 Betainc             a b x
-cumulative_logsumexp    CumulativeLogsumexp x axis=0 exclusive=False reverse=False
-igamma                  Igamma              a x
-igammac                 Igammac             a x
-polygamma               Polygamma           a x
+    is_max_k=True reduction_input_size_override=-1 aggregate_to_topk=True \
+    # The `k` largest elements along a dimension, and where they are; exact here
+betainc                 Betainc             a b x \
+    # The regularized incomplete beta function I_x(a, b) (DLMF 8.17.2), x in [0, 1]
+cumulative_logsumexp    CumulativeLogsumexp x axis=0 exclusive=False reverse=False \
+    # log of the running sums of exp(x) along `axis`
+igamma                  Igamma              a x \
+    # The regularized lower incomplete gamma function P(a, x) (DLMF 8.2.4); NaN below 0
+igammac                 Igammac             a x \
+    # The regularized upper incomplete gamma function Q(a, x) (DLMF 8.2.4); NaN below 0
+polygamma               Polygamma           a x \
+    # Derivative `a` of digamma(x) (DLMF 5.15.1); NaN unless a is 0, 1, 2, ...
 """
 ELEMENTWISE = """
 as_string               AsString            input precision=-1 scientific=False shortest=False \\
-    width=-1 fill=''
-bessel_i0               BesselI0            x
-bessel_i0e              BesselI0e           x
-bessel_i1               BesselI1            x
-bessel_i1e              BesselI1e           x
-bessel_j0               BesselJ0            x
-bessel_j1               BesselJ1            x
-bessel_k0               BesselK0            x
-bessel_k0e              BesselK0e           x
-bessel_k1               BesselK1            x
-bessel_k1e              BesselK1e           x
-bessel_y0               BesselY0            x
-bessel_y1               BesselY1            x
-dawsn                   Dawsn               x
-erfinv                  Erfinv              x
-expint                  Expint              x
-fresnel_cos             FresnelCos          x
-fresnel_sin             FresnelSin          x
-multiply_no_nan         MulNoNan            x y
-ndtri                   Ndtri               x
-nextafter               NextAfter           x1 x2:x2
-spence                  Spence              x
-xlog1py                 Xlog1py             x y
-zeta                    Zeta                x q
+    width=-1 fill='' \
+    # Each number as C's printf writes it: %d, or %f, %e or %g with `precision` digits
+bessel_i0               BesselI0            x # The modified Bessel function I0 (DLMF 10.25)
+bessel_i0e              BesselI0e           x # exp(-|x|) I0(x)
+bessel_i1               BesselI1            x # The modified Bessel function I1 (DLMF 10.25)
+bessel_i1e              BesselI1e           x # exp(-|x|) I1(x)
+bessel_j0               BesselJ0            x # The Bessel function J0 (DLMF 10.2)
+bessel_j1               BesselJ1            x # The Bessel function J1 (DLMF 10.2)
+bessel_k0               BesselK0            x \
+    # The modified Bessel function K0 (DLMF 10.25), for x > 0
+bessel_k0e              BesselK0e           x # exp(x) K0(x), for x > 0
+bessel_k1               BesselK1            x \
+    # The modified Bessel function K1 (DLMF 10.25), for x > 0
+bessel_k1e              BesselK1e           x # exp(x) K1(x), for x > 0
+bessel_y0               BesselY0            x # The Bessel function Y0 (DLMF 10.2), for x > 0
+bessel_y1               BesselY1            x # The Bessel function Y1 (DLMF 10.2), for x > 0
+dawsn                   Dawsn               x \
+    # exp(-x**2) times the integral of exp(t**2) from 0 to x
+erfinv                  Erfinv              x # The y with erf(y) = x, x in [-1, 1]
+expint                  Expint              x \
+    # The principal value of the integral of exp(t) / t from -inf to x; NaN where x < 0
+fresnel_cos             FresnelCos          x # The integral of cos(pi t**2 / 2) from 0 to x
+fresnel_sin             FresnelSin          x # The integral of sin(pi t**2 / 2) from 0 to x
+multiply_no_nan         MulNoNan            x y \
+    # x times y, 0 where y is 0, also where x is infinite or NaN
+ndtri                   Ndtri               x \
+    # The y at which the normal distribution reaches x, in (0, 1)
+nextafter               NextAfter           x1 x2:x2 \
+    # The number of the type that follows x1 towards x2
+spence                  Spence              x \
+    # Minus the integral of log(t) / (t - 1) from 1 to x; NaN where x < 0
+xlog1py                 Xlog1py             x y # x log(1 + y), 0 where x is 0
+zeta                    Zeta                x q \
+    # Hurwitz's zeta function, the sum of (q + k)**-x over k = 0, 1, ... (DLMF 25.11.1)
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 globals().update(functions(ELEMENTWISE, __name__, elementwise=True))
@@ -254,7 +270,7 @@ def confusion_matrix(
 
 
 def _not_negative(x: Tensor, name: str) -> Tensor:
-    words = f"`{name}` contains negative values."
+    words = f"`{name}` contains negative values"
     with control_dependencies([assert_non_negative(x, message=words)]):
         return ops.Identity(x)
 

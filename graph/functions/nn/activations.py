@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from ...core.typing import TensorLike
 
 ONE_TO_ONE = """
-elu             Elu         features
-relu            Relu        features
-selu            Selu        features
-softplus        Softplus    features
-softsign        Softsign    features
+elu             Elu         features # features, exp(features) - 1 below 0
+relu            Relu        features # max(features, 0)
+selu            Selu        features # 1.0507 features, 1.7581 (exp(features) - 1) below 0
+softplus        Softplus    features # log(1 + exp(features))
+softsign        Softsign    features # features / (1 + |features|), in (-1, 1)
 """
 globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 

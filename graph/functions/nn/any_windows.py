@@ -35,11 +35,13 @@ if TYPE_CHECKING:
 
 ONE_TO_ONE = r"""
 conv3d_backprop_filter_v2 Conv3DBackpropFilterV2 input filter_sizes out_backprop strides padding \
-    data_format='NDHWC' dilations=[1,1,1,1,1]
+    data_format='NDHWC' dilations=[1,1,1,1,1] # The gradient of a 3-D convolution for its filter
 depthwise_conv2d_native_backprop_filter DepthwiseConv2dNativeBackpropFilter input filter_sizes \
-    out_backprop strides padding data_format='NHWC' dilations=[1,1,1,1]
+    out_backprop strides padding data_format='NHWC' dilations=[1,1,1,1] \
+    # The gradient of a depthwise convolution for its filter
 depthwise_conv2d_native_backprop_input DepthwiseConv2dNativeBackpropInput input_sizes filter \
-    out_backprop strides padding data_format='NHWC' dilations=[1,1,1,1]
+    out_backprop strides padding data_format='NHWC' dilations=[1,1,1,1] \
+    # The gradient of a depthwise convolution for its input
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...variables.variables import Variable
 
 ONE_TO_ONE = """
-l2_loss         L2Loss      t
+l2_loss         L2Loss      t # Half the sum of the squares of all elements
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 

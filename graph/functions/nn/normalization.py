@@ -29,8 +29,12 @@ if TYPE_CHECKING:
     from ..array.creation import DynamicShape
 
 ONE_TO_ONE = """
-local_response_normalization LRN input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5
-lrn             LRN         input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5
+local_response_normalization LRN input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5 \
+    # input / (bias + alpha * sum of squares of the channels around)**beta; [batch, height, \
+    width, channels]
+lrn             LRN         input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5 \
+    # input / (bias + alpha * sum of squares of the channels around)**beta; [batch, height, \
+    width, channels]
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 

@@ -14,7 +14,7 @@ from ...core.scopes import GraphKeys, control_dependencies, get_default_graph, n
 from ..arguments import one_of
 from ..array import creation
 from ..array.casting import cast
-from ..math.arithmetic import add_n
+from ..math.arithmetic import add_n, div_no_nan, truediv
 from ..math.reductions import reduce_sum
 from . import losses
 from .weights import (
@@ -387,7 +387,7 @@ def compute_average_loss(
     sample_weight: TensorLike | None = None,
     global_batch_size: TensorLike | None = None,
 ) -> Tensor:
-    """The sum of losses, each with its weight, over the size of the batch.
+    """The sum of losses, each with its weight, over the size of the batch; 0 of no examples.
 
     Args:
         per_example_loss: [batch], or more dimensions.
@@ -413,7 +413,7 @@ def compute_average_loss(
         raise ValueError(f"global_batch_size must be scalar but got {count.get_shape()}")
     if count.dtype.kind not in "iu":
         raise TypeError(f"global_batch_size must be an int, got {count.dtype.name}")
-    return reduce_sum(losses) / cast(count, dtype)
+    return div_no_nan(reduce_sum(losses), cast(count, dtype))
 
 
 def _beside(weights: Tensor, losses: Tensor) -> Tensor:
@@ -426,5 +426,5 @@ def _beside(weights: Tensor, losses: Tensor) -> Tensor:
 
 
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
-    """The sum of the losses: there is one replica to share it."""
-    return reduce_sum(convert_to_tensor(regularization_loss))
+    """The sum of the losses, a float: there is one replica to share it."""
+    return truediv(reduce_sum(convert_to_tensor(regularization_loss)), 1)

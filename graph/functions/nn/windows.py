@@ -13,18 +13,12 @@ from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.signatures.attribute_checks import int_value
 from ..arguments import one_of
-from ..rows import functions
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike
 
 Padding: TypeAlias = "str | Sequence[Sequence[int]]"
 """The name of a scheme, or how much is put before and after each dimension."""
-
-ONE_TO_ONE = r"""
-dilation2d      Dilation2D  input filter strides rates padding
-"""
-globals().update(functions(ONE_TO_ONE, __name__))
 
 
 def conv2d(
@@ -213,12 +207,44 @@ def conv2d_backprop_filter(
         input,
         filter_sizes,
         out_backprop,
-        strides=list(strides),
+        strides=strides,
         use_cudnn_on_gpu=use_cudnn_on_gpu,
         data_format=data_format,
         dilations=list(dilations),
         name=name,
         **_padding(padding),
+    )
+
+
+def dilation2d(
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: Sequence[int] | None = None,
+    rates: Sequence[int] | None = None,
+    padding: str | None = None,
+    name: str | None = None,
+    filters: TensorLike | None = None,
+    dilations: Sequence[int] | None = None,
+) -> Tensor:
+    """The largest sum of input and filter within each window.
+
+    Args:
+        input: [batch, height, width, channels], real numbers.
+        filter: [height, width, channels] of the same type.
+        strides, rates: Four numbers, those of batch and channels 1.
+        padding: "SAME" or "VALID".
+        name: Of the operation.
+        filters, dilations: Newer names of `filter` and `rates`.
+
+    Raises TypeError for what is no list, ValueError for shapes that do not fit.
+    """
+    return ops.Dilation2D(
+        input,
+        one_of("filters", filters, "filter", filter),
+        strides=strides,
+        rates=one_of("dilations", dilations, "rates", rates),
+        padding=padding,
+        name=name,
     )
 
 

@@ -12,7 +12,7 @@ from ...core.composite.ragged_tensor import RaggedTensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from .arithmetic import reduce_ragged
-from .values import as_ragged, positive_axis, rank_of
+from .operands import as_ragged, positive_axis, rank_of
 
 if TYPE_CHECKING:
     from ...core.composite.row_partition import RowPartition

@@ -15,7 +15,9 @@ from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.shapes import whole
-from .values import as_ragged, expanded, of_lengths, positions, positive_axis, rank_of, same_splits
+from .operands import as_ragged, positive_axis, rank_of
+from .rows import expanded, of_lengths, positions
+from .values import same_splits
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike

@@ -14,8 +14,10 @@ from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from .conversion import coordinates
 from .joining import joined
+from .operands import as_ragged, rank_of
 from .picking import gather_rows
-from .values import as_ragged, mapped, numbers, of_flat_values, rank_of
+from .rows import numbers
+from .values import mapped, of_flat_values
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike

@@ -17,8 +17,9 @@ from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.shapes import shown
 from ...core.tensor_shape import TensorShape
+from .operands import wrapped
 from .picking import gather_rows
-from .values import of_lengths, positions, wrapped
+from .rows import of_lengths, positions
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike

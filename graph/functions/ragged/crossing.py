@@ -12,7 +12,7 @@ from ...core.composite.ragged_tensor import RaggedTensor
 from ...core.composite.sparse_tensor import SparseTensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
-from .values import as_ragged
+from .operands import as_ragged
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike

@@ -16,8 +16,9 @@ from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.signatures.operands import Operands
 from ...core.typing import TensorLike
+from .operands import rank_of
 from .picking import gather_rows, row, rows_in_steps
-from .values import expanded, numbers, rank_of
+from .rows import expanded, numbers
 
 _ZERO = np.int32(0)
 _WRONG_INDEX = (

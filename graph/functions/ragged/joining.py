@@ -15,8 +15,10 @@ from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.shapes import whole
+from .operands import as_ragged, positive_axis, rank_of, same_index_type
 from .picking import gather_rows, slice_rows
-from .values import as_ragged, expanded, positive_axis, rank_of, same_index_type, same_splits
+from .rows import expanded
+from .values import same_splits
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike
@@ -66,6 +68,11 @@ def stack(values: object, axis: int = 0, name: str | None = None) -> Part:
             flat = vectors[0] if len(vectors) == 1 else ops.ConcatV2(vectors, _ZERO)
             lengths = ops.Pack([ops.Size(x) for x in vectors])
             return RaggedTensor.from_row_lengths(flat, lengths, validate=False)
+        rank = ranks[0] if ranks else None
+        if rank is not None and not any(isinstance(x, RaggedTensor) for x in parts):
+            if place >= rank - 1:
+                return ops.Pack(cast("list[Tensor]", parts), axis=place)
+            parts = [RaggedTensor.from_tensor(cast("Tensor", x)) for x in parts]
         if len(parts) == 1:
             return expanded(parts[0], place)
         return joined([_rows(expanded(part, place)) for part in parts], place)

@@ -14,8 +14,10 @@ from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ..math.sorting import argsort
+from .operands import as_ragged, rank_of
 from .picking import gather_rows, row
-from .values import as_ragged, expanded, rank_of, same_splits
+from .rows import expanded
+from .values import same_splits
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike

@@ -12,17 +12,9 @@ from ...core.composite.ragged_tensor import RaggedTensor
 from ...core.composite.row_partition import RowPartition, checked, counted
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
-from .values import (
-    as_ragged,
-    expanded,
-    numbers,
-    of_lengths,
-    positions,
-    positive_axis,
-    rank_of,
-    same_splits,
-    squeezed,
-)
+from .operands import as_ragged, positive_axis, rank_of
+from .rows import expanded, numbers, of_lengths, positions, squeezed
+from .values import same_splits
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike
@@ -89,7 +81,7 @@ def gather(
         if rank == 0 and place > 0:
             return squeezed(_gather(x, expanded(places, 0), place, 0), place)
         if n_batch and n_batch == rank:
-            return squeezed(_gather(x, expanded(places, n_batch), place, n_batch), n_batch)
+            return squeezed(_gather(x, expanded(places, n_batch), place, n_batch), place)
         return _gather(x, places, place, n_batch)
 
 

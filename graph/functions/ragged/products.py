@@ -12,7 +12,8 @@ from ...core.composite.ragged_tensor import RaggedTensor
 from ...core.composite.row_partition import checked
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
-from .values import as_ragged, rank_of, same_index_type, same_splits
+from .operands import as_ragged, rank_of, same_index_type
+from .values import same_splits
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike

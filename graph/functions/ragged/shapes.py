@@ -17,8 +17,9 @@ from ...core.scopes import name_scope
 from ...core.shapes import whole
 from ..arguments import one_of
 from ..array import creation
+from .operands import as_ragged, positive_axis, rank_of
 from .picking import gather_rows, reversed_numbers, rows_in_steps
-from .values import as_ragged, expanded, of_lengths, positive_axis, rank_of, squeezed
+from .rows import expanded, of_lengths, squeezed
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike

@@ -21,9 +21,11 @@ from ...core.tensor_shape import as_shape
 from ..array import creation
 from . import crossing, joining
 from .nested_lists import Parsed, parse
+from .operands import as_ragged
 from .partitions import stacked
 from .picking import gather_rows
-from .values import as_ragged, mapped, of_lengths, same_splits
+from .rows import of_lengths
+from .values import mapped, same_splits
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -257,13 +259,13 @@ def placeholder(
     Args:
         dtype: Of its values.
         ragged_rank: How many of its dimensions are ragged.
-        value_shape: The shape of a value; () by default.
+        value_shape: The shape of a value; unknown by default.
         name: Of the operations.
     """
     if not ragged_rank:
         return creation.placeholder(dtype, value_shape, name)
     with name_scope(name, "RaggedPlaceholder"):
-        inner = as_shape(() if value_shape is None else value_shape)
+        inner = as_shape(value_shape)
         known = None if inner is None else (None, *inner)
         result: RaggedTensor | Tensor = creation.placeholder(dtype, known, "flat_values")
         for i in reversed(np.arange(ragged_rank).tolist()):

@@ -78,12 +78,18 @@ def frame(
             raise ValueError(f"axis={axis} out of bounds for a signal of shape {shape}")
         n = size_at(x, axis)
         if pad_end:
+            convert_to_tensor(pad_value, x.dtype, "pad_value").get_shape().assert_has_rank(0)
             count = not_below_0(-(-n // step))
             missing = not_below_0((count - 1) * step + length - n)
             x = _padded(x, missing, axis, pad_value)
         else:
             count = not_below_0((n - length) // step + 1)
-        return array.gather(x, _places(count, step, length), axis=axis)
+        frames = array.gather(x, _places(count, step, length), axis=axis)
+        if rank is not None:
+            sizes = shape.as_list()
+            known = [n if isinstance(n, int) else None for n in (count, length)]
+            frames.set_shape([*sizes[: axis % rank], *known, *sizes[axis % rank + 1 :]])
+        return frames
 
 
 def _padded(x: Tensor, missing: Size, axis: int, pad_value: TensorLike) -> Tensor:

@@ -8,10 +8,12 @@ import numpy as np
 
 from ...core.build import ops
 from ...core.create import convert_to_tensor
-from ...core.dtype import as_dtype
+from ...core.dtype import as_dtype, as_numpy
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
+from ...core.shapes import whole
 from ..array.casting import cast
+from ..array.creation import lin_space
 from ..array.creation import range as numbers
 from ..rows import functions
 
@@ -19,10 +21,13 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
-fft              FFT               input
-fft2d            FFT2D             input
-ifft             IFFT              input
-ifft2d           IFFT2D            input
+fft              FFT               input # The discrete Fourier transform along the last dimension
+fft2d            FFT2D             input \
+    # The discrete Fourier transform along the last two dimensions
+ifft             IFFT              input \
+    # The inverse discrete Fourier transform along the last dimension
+ifft2d           IFFT2D            input \
+    # The inverse discrete Fourier transform along the last two dimensions
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 _BREAK, _SLOPE = 700.0, 1127.0
@@ -89,17 +94,29 @@ def hamming_window(
 
 def linear_to_mel_weight_matrix(
     num_mel_bins: int = 20,
-    num_spectrogram_bins: int = 129,
-    sample_rate: float = 8000,
+    num_spectrogram_bins: TensorLike = 129,
+    sample_rate: TensorLike = 8000,
     lower_edge_hertz: float = 125.0,
     upper_edge_hertz: float = 3800.0,
     dtype: DTypeLike = np.float32,
     name: str | None = None,
 ) -> Tensor:
-    """[bins of a spectrogram, bins of the mel scale]: triangles over the frequencies.
+    """[num_spectrogram_bins, num_mel_bins]: triangles over the frequencies, as HTK has them.
+
+    Args:
+        num_mel_bins: How many bands the mel spectrum has.
+        num_spectrogram_bins: How many bins the spectrogram has, from 0 to half of the rate; a
+            tensor, too.
+        sample_rate: Samples per second; a tensor, too.
+        lower_edge_hertz: Where the lowest band begins, at least 0.
+        upper_edge_hertz: Where the highest one ends, at most at half of `sample_rate`.
+        dtype: Of the result, a floating point type.
+        name: Of the operations.
 
     Raises ValueError when a number is out of its range.
     """
+    sample_rate = _known_number(sample_rate)
+    num_spectrogram_bins = _known_number(num_spectrogram_bins)
     if not as_dtype(dtype).is_floating:
         raise ValueError(f"dtype must be a floating point type. Got: {as_dtype(dtype)!s}")
     if num_mel_bins <= 0:
@@ -110,19 +127,36 @@ def linear_to_mel_weight_matrix(
         raise ValueError(
             f"lower_edge_hertz {lower_edge_hertz:.1f} >= upper_edge_hertz {upper_edge_hertz:.1f}"
         )
-    if sample_rate <= 0.0:
-        raise ValueError(f"sample_rate must be positive. Got: {sample_rate}")
-    if upper_edge_hertz > sample_rate / 2:
-        raise ValueError(
-            "upper_edge_hertz must not be larger than the Nyquist frequency (sample_rate / 2). "
-            f"Got {upper_edge_hertz} for sample_rate: {sample_rate}"
-        )
-    hertz = np.linspace(0.0, sample_rate / 2.0, num_spectrogram_bins)[1:]
-    bins = _SLOPE * np.log1p(hertz / _BREAK)[:, None]
+    rate = 0.0
+    if not isinstance(sample_rate, Tensor):
+        rate = float(np.asarray(sample_rate))
+        if rate <= 0.0:
+            raise ValueError(f"sample_rate must be positive. Got: {sample_rate}")
+        if upper_edge_hertz > rate / 2:
+            raise ValueError(
+                "upper_edge_hertz must not be larger than the Nyquist frequency (sample_rate / 2). "
+                f"Got {upper_edge_hertz} for sample_rate: {sample_rate}"
+            )
     ends = _SLOPE * np.log1p(np.array([lower_edge_hertz, upper_edge_hertz]) / _BREAK)
     edges: np.ndarray = np.linspace(float(ends[0]), float(ends[1]), num_mel_bins + 2)
     low, middle, high = edges[:-2], edges[1:-1], edges[2:]
-    weights = np.minimum((bins - low) / (middle - low), (high - bins) / (high - middle))
-    whole = np.vstack([np.zeros((1, num_mel_bins)), np.maximum(0.0, weights)])
-    with name_scope(name, "linear_to_mel_weight_matrix"):
-        return convert_to_tensor(whole.astype(np.dtype(dtype)))
+    kind = as_numpy(dtype)
+    with name_scope(name, "linear_to_mel_weight_matrix") as scope:
+        if isinstance(sample_rate, Tensor) or isinstance(num_spectrogram_bins, Tensor):
+            samples = cast(convert_to_tensor(sample_rate), kind)
+            hertz = lin_space(np.zeros((), kind), samples / 2, num_spectrogram_bins)[1:]
+            bins = _SLOPE * ops.Log1p(hertz / _BREAK)[:, None]
+            low, middle, high = (edge.astype(kind) for edge in (low, middle, high))
+            weights = ops.Minimum((bins - low) / (middle - low), (high - bins) / (high - middle))
+            return ops.Pad(ops.Maximum(weights, np.zeros((), kind)), [[1, 0], [0, 0]], name=scope)
+        frequencies = np.linspace(0.0, rate / 2.0, int(np.asarray(num_spectrogram_bins)))[1:]
+        places = _SLOPE * np.log1p(frequencies / _BREAK)[:, None]
+        triangles = np.minimum((places - low) / (middle - low), (high - places) / (high - middle))
+        matrix = np.vstack([np.zeros((1, num_mel_bins)), np.maximum(0.0, triangles)])
+        return convert_to_tensor(matrix.astype(kind))
+
+
+def _known_number(value: TensorLike) -> TensorLike:
+    """A number, of a tensor its value where that is known."""
+    known = whole(value.value) if isinstance(value, Tensor) else None
+    return value if known is None else known

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from ...core.typing import TensorLike
 
 ONE_TO_ONE = """
-fft3d            FFT3D             input
-ifft3d           IFFT3D            input
+fft3d            FFT3D             input \
+    # The discrete Fourier transform along the last three dimensions
+ifft3d           IFFT3D            input \
+    # The inverse discrete Fourier transform along the last three dimensions
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 

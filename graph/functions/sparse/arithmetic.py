@@ -18,7 +18,7 @@ from ...core.scopes import name_scope
 from ..arguments import one_of
 from ..array import array, creation
 from ..array.casting import cast
-from ..ragged.values import as_ragged
+from ..ragged.operands import as_ragged
 from .tensors import sparse_of
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _reduction(
         keep_dims: bool | None = None,
     ) -> Result:
         sp = sparse_of(sp_input)
-        keep = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+        keep = one_of("keepdims", keepdims, "keep_dims", keep_dims)
         axes = convert_to_tensor(_axes(sp, axis, reduction_axes), np.int32)
         parts = (sp.indices, sp.values, sp.dense_shape)
         return finish(getattr(ops, kind)(*parts, axes, keep_dims=keep))

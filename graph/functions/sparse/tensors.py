@@ -106,8 +106,20 @@ def eye(
     dtype: DTypeLike = np.float32,
     name: str | None = None,
 ) -> SparseTensor:
-    """A sparse matrix with ones on its diagonal."""
+    """A sparse matrix with ones on its diagonal.
+
+    Args:
+        num_rows: How many rows, an integer.
+        num_columns: How many columns, as many as rows by default.
+        dtype: Of the ones.
+        name: Of the operations.
+
+    Raises TypeError for a number that is no integer.
+    """
     with name_scope(name, "eye", [num_rows, num_columns]):
+        for name_of, number in (("num_rows", num_rows), ("num_columns", num_columns)):
+            if number is not None and convert_to_tensor(number).dtype.kind not in "iu":
+                raise TypeError(f"{name_of} must be an integer value")
         rows = cast(convert_to_tensor(num_rows, name="num_rows"), np.int64)
         columns = rows
         if num_columns is not None:

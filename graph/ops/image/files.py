@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.registry import op
-from ...core.shapes import Shape, require, require_rank, require_size, scalar
+from ...core.shapes import Shape, require, require_rank, require_size, scalar, shown
 from ...format import images
 from ...format.media import encode_png as png_of
 
@@ -235,4 +235,6 @@ def encode_jpeg(
 @op("EncodeJpegVariableQuality", shape=scalar)
 def encode_jpeg_variable_quality(image: np.ndarray, quality: np.ndarray) -> np.ndarray:
     """The bytes of a JPEG file of a quality that is computed."""
+    if quality.ndim:
+        raise ValueError(f"quality must be scalar: {shown(quality.shape)}")
     return np.array(images.encode_jpeg(image, images.JpegOptions(int(quality))), object)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,7 +90,7 @@ def _lu_shape(op: OperationView) -> list[Shape]:
 def lu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """L without its diagonal of ones and U in one matrix, and the rows p of x with x[p] = L U."""
     whole = wide(x)
-    factors = whole.reshape(-1, *x.shape[-2:]).copy()
+    factors = whole.reshape(math.prod(x.shape[:-2]), *x.shape[-2:]).copy()
     n = x.shape[-1]
     places: np.ndarray = np.arange(n, dtype=np.int64)
     order = np.tile(places, (len(factors), 1))

@@ -197,8 +197,9 @@ def _adjoint_if(condition: bool, x: np.ndarray) -> np.ndarray:
 
 @op("MatrixDeterminant", shape=lambda op: square(op)[:-2])
 def matrix_determinant(x: np.ndarray) -> np.ndarray:
-    """The determinant of each matrix."""
-    return np.linalg.det(wide(x))
+    """The determinant of each matrix; NaN where an element is NaN."""
+    has_nan = np.isnan(x).any((-1, -2))
+    return np.where(has_nan, np.nan, np.linalg.det(wide(x)))
 
 
 @op("Cholesky", shape=square)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from ...core.registry import op
-from ...core.shapes import Dim, Shape, integers, is_static, known, plus, require, same
+from ...core.shapes import Dim, Shape, integers, is_static, known, plus, require, same, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 @op("MatrixBandPart", shape=same)
 def matrix_band_part(x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """`x` with zeros but in a band around the diagonal; a negative width is a whole triangle."""
+    if x.ndim < 2:
+        raise ValueError(f"input must be at least 2-dim, received shape: {shown(x.shape)}")
+    for name, number in (("num_lower", lower), ("num_upper", upper)):
+        if number.ndim:
+            raise ValueError(f"{name} must be scalar, got shape {shown(number.shape)}")
     n_rows, n_columns = x.shape[-2:]
     rows, columns = np.indices((n_rows, n_columns), sparse=True)
     n_below, n_above = int(lower), int(upper)

@@ -77,6 +77,8 @@ def _triangular_log(t: Complex) -> Complex:
 
 def _each(x: np.ndarray, of_triangle: Callable[[Complex], Complex]) -> Complex:
     """A function of each matrix of a stack, through its triangular form."""
+    if not x.size:
+        return x.astype(np.complex128)
     stack = x.reshape(-1, *x.shape[-2:]).astype(np.complex128)
     results = np.empty_like(stack)
     for i, matrix in enumerate(stack):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...core.registry import op
+from ...core.shapes import plus, require, value
 from ...core.shapes import shown as shown_shape
-from ...core.shapes import value
 
 if TYPE_CHECKING:
     from ...core.protocols import OperationView
@@ -126,8 +126,10 @@ def sparse_reshape(
 
 def _concat_shape(op: OperationView) -> list[Shape]:
     n = len(op.inputs) // 3
-    ranks = [rank_of(op, i, 2 * n + i) for i in range(n)]
-    return triple(op, next((rank for rank in ranks if rank is not None), None))
+    ranks = {rank for i in range(n) if (rank := rank_of(op, i, 2 * n + i)) is not None}
+    words = f"Dimensions must be equal, but are {' and '.join(map(str, sorted(ranks)[:2]))}"
+    require(op, len(ranks) < 2, words)
+    return triple(op, next(iter(ranks), None), plus(*(first_dim(op, i) for i in range(n))))
 
 
 @op("SparseConcat", shape=_concat_shape)
@@ -219,6 +221,9 @@ def sparse_slice(
 ) -> Coordinates:
     """The elements in a box, counted from its corner; sizes end where the tensor does."""
     for name, sizes in (("start", start), ("size", size)):
+        if sizes.ndim != 1:
+            received = shown_shape(sizes.shape)
+            raise ValueError(f"Input {name} should be a vector but received shape {received}")
         if len(sizes) != len(shape):
             raise ValueError(
                 f"Expected {name} to be a vector of length {len(shape)} but got length {len(sizes)}"

@@ -68,7 +68,7 @@ def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     n, x = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(x, np.float64))
     order = np.where((n >= 1) & (n == np.floor(n)), n, 1.0)
     sign = np.where((np.mod(order, 2) == 1) | np.isinf(order), 1.0, -1.0)
-    result = sign * np.exp(lgamma(order + 1)) * zeta(order + 1, x)
+    result = sign * np.exp(lgamma(order + 1)) * zeta(order + 1, np.where(n >= 1, x, 1.0))
     result = np.where(n == 0, digamma(x), result)
     return np.where((n < 0) | (n != np.floor(n)), np.nan, result)
 

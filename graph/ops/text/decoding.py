@@ -136,13 +136,14 @@ def _raw_shape(op: OperationView) -> Shape:
 def decode_raw(x: np.ndarray, *, out_type: np.dtype, little_endian: bool) -> np.ndarray:
     """The bytes of strings as numbers, all of one length."""
     texts = cast("list[bytes]", x.ravel().tolist())
-    sizes = {len(text) for text in texts}
-    if len(sizes) > 1:
-        raise ValueError(
-            "DecodeRaw requires input strings to all be the same size, but element 1 has size "
-            f"{sorted(sizes)}"
-        )
-    return _decoded(b"".join(texts), x.shape, out_type, little_endian, sizes.pop() if sizes else 0)
+    size = len(texts[0]) if texts else 0
+    for i, text in enumerate(texts):
+        if len(text) != size:
+            raise ValueError(
+                f"DecodeRaw requires input strings to all be the same size, but element {i} has "
+                f"size {size} != {len(text)}"
+            )
+    return _decoded(b"".join(texts), x.shape, out_type, little_endian, size)
 
 
 def _decoded(

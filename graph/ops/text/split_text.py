@@ -139,6 +139,8 @@ def string_split_v2(
     between, most = separator.item() or None, maxsplit if maxsplit > 0 else -1
     strings: list[bytes] = x.tolist()
     rows = [item.split(between, most) for item in strings]
+    if between is None and most > 0:  # TensorFlow's last part is what follows, also if nothing does
+        rows = [[*row, b""] if len(row) == most else row for row in rows]
     return _ragged(rows)
 
 
@@ -192,8 +194,11 @@ def decode_base64(x: np.ndarray) -> np.ndarray:
     """What web-safe base64 holds, with or without = at its end."""
 
     def decoded(item: bytes) -> bytes:
-        if b"+" in item or b"/" in item:
+        n_padded = len(item) - len(item.rstrip(b"="))
+        if b"+" in item or b"/" in item or item.count(b"=") > n_padded:
             raise ValueError("Invalid character found in base64.")
+        if n_padded > 2 or (n_padded and len(item) % 4):
+            raise ValueError("Invalid padding in base64.")
         if len(item.rstrip(b"=")) % 4 == 1 and b"=" not in item:
             raise ValueError("Base64 string length cannot be 1 modulo 4.")
         try:

@@ -266,8 +266,11 @@ def _join_shape(op: OperationView) -> Shape:
         n is None or n[0] >= 0,
         f"Dimension size, given by scalar input 2, must be non-negative but is {n and n[0]}",
     )
-    row_shape = known(op, 0)[len(known(op, 1)) :]
-    return (None if n is None else n[0], *row_shape)
+    shape, ids = known(op, 0), known(op, 1)
+    for a, b in zip(shape, ids, strict=False):
+        fits = None in (a, b) or a == b
+        require(op, fits, f"Dimensions must be equal, but are {a} and {b}")
+    return (None if n is None else n[0], *shape[len(ids) :])
 
 
 @op("UnsortedSegmentJoin", shape=_join_shape)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -159,11 +158,3 @@ def merge_v2_checkpoints(
         remove_bundle(path)
         remove_folder(os.path.dirname(path))
     return ()
-
-
-@hosted("StaticRegexFullMatch")
-def static_regex_full_match(op: Operation, state: State, texts: np.ndarray) -> np.ndarray:
-    """Whether each string as a whole is what the pattern says; in graphs that save in shards."""
-    pattern = re.compile(op.get_attr("pattern"))
-    matches = [pattern.fullmatch(text) is not None for text in texts.flat]
-    return np.array(matches, bool).reshape(texts.shape)

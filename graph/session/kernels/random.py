@@ -43,8 +43,8 @@ def _row(kind: str, draw: Callable[[Philox, int, np.dtype], np.ndarray]) -> None
     @hosted(kind)
     def kernel(op: Operation, state: State, shape: np.ndarray) -> np.ndarray:
         sizes = tuple(shape.tolist())
-        if any(size < 0 for size in sizes):
-            raise ValueError(f"shape must not have negative sizes, got {sizes}")
+        if (wrong := min(sizes, default=0)) < 0:
+            raise ValueError(f"Dimension {wrong} must be >= 0")
         stream, count = state.stream(op), prod(sizes)
         source = _source(op, stream, sizes)
         numbers = draw(source, count, cast("np.dtype", op.get_attr("dtype")))

@@ -46,6 +46,8 @@ class _Draws:
 
 def _gamma(draws: _Draws, alpha: float) -> float:
     """Marsaglia and Tsang, A simple method for generating gamma variables, 2000."""
+    if alpha == 0:
+        return 0.0
     if alpha == 1:
         return -math.log1p(-draws.uniform())
     is_small = alpha < 1

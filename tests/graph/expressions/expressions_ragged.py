@@ -46,6 +46,21 @@ for reduction in ("sum", "prod", "max", "min", "mean"):
         f"tf.reduce_{reduction}({ROWS}, {axis})" for axis in ("None", "0", "1", "[0, 1]")
     ]
 EXPRESSIONS += [
+    parts("tf.ragged.constant([[1], [2, 3]], 1)"),
+    "tf.math.reduce_variance(tf.ragged.constant([[.1], [.3, .3, .3], [1., 2.]]), axis=1)",
+    parts(
+        "tf.gather(tf.ragged.constant([[[1, 2], [3, 4]], [[5, 6]]]), [1, 0], batch_dims=1, axis=2)"
+    ),
+    parts(
+        "tf.gather(tf.ragged.constant([[[[1, 2], [3]], [[4]]], [[[5], [6]]]]), [0, 1], "
+        "batch_dims=1, axis=2)"
+    ),
+    "tf.RaggedTensor.from_row_splits(tf.zeros([0, 0]), [0, 0]).to_tensor(1., shape=[0, 0, 0])",
+    parts("tf.ragged.stack([a, p])"),
+    parts("tf.ragged.stack(a)"),
+    "tf.ragged.stack([a, p], axis=1)",
+    "tf.ragged.stack([a, p], axis=2)",
+    "tf.ragged.stack([1, 2])",
     f"tf.reduce_all({FLAGS}, 1)",
     f"tf.reduce_any({FLAGS}, 0)",
     f"tf.reduce_any({FLAGS})",

@@ -310,7 +310,6 @@ OTHERWISE = {
     "tf.strings.format('a',3)": "the error says how many tensors there must be",
     "tf.strings.format('{}',tf.zeros([2,0]))": "no dots where nothing is left out",
     "tf.strings.ngrams(['a','b'],2,padding_width=-1)": "another of two errors comes first",
-    "tf.strings.unsorted_segment_join(['a','b'],[0],2)": "the error comes when it runs",
     "tf.io.decode_compressed([b'a'],'GZIP')": "a cut file is an error",
     "tf.io.decode_compressed([b'a'],'BZ')": "ZSTD is not read",
     (
