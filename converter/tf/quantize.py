@@ -104,7 +104,7 @@ def levels(node, b, low, high):
     lowest, highest = (b.MUL(b.SUB(end, zero_point), scale) for end in (first, last))
     inverse = b.DIV(like(x, 1, b), scale)
     level_of_zero = b.FLOOR(b.ADD(b.MUL(b.NEG(lowest), inverse), half))
-    clipped = b.MINIMUM(b.MAXIMUM(x, lowest), highest)
+    clipped = b.MAXIMUM(b.MINIMUM(x, highest), lowest)
     level = b.FLOOR(b.ADD(b.MUL(b.SUB(clipped, lowest), inverse), half))
     y = b.MUL(b.SUB(level, level_of_zero), scale)
     if low.value is not None and high.value is not None and (low.value < high.value).all():

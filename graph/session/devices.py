@@ -20,6 +20,22 @@ class LogicalDevice(NamedTuple):
     device_type: str
 
 
+class DeviceAttributes:
+    """A device that a Session runs on."""
+
+    def __init__(self, name: str, device_type: str, memory_limit_bytes: int, incarnation: int):
+        self.name = name
+        self.device_type = device_type
+        self.memory_limit_bytes = memory_limit_bytes
+        self.incarnation = incarnation
+
+    def __repr__(self) -> str:
+        return (
+            f"_DeviceAttributes({self.name}, {self.device_type}, {self.memory_limit_bytes}, "
+            f"{self.incarnation})"
+        )
+
+
 CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 _PLACED = LogicalDevice("/device:CPU:0", "CPU")
 _settings: dict[str, int] = {"intra": 0, "inter": 0, "soft_placement": 0}

@@ -32,7 +32,7 @@ from ..core.scopes import (
 )
 from ..format.prune import prune
 from .dataflow import plan_of
-from .devices import get_intra_op_parallelism_threads
+from .devices import DeviceAttributes, get_intra_op_parallelism_threads
 from .executor import Times
 from .feeds import fed_array, fed_parts
 from .fetches import Fetches
@@ -69,22 +69,6 @@ MAX_PLANS = 64
 """Compiled runs a Session keeps."""
 HANDLES = ("GetSessionHandle", "GetSessionHandleV2")
 """Operations whose result a run gives as a TensorHandle."""
-
-
-class DeviceAttributes:
-    """A device that a Session runs on."""
-
-    def __init__(self, name: str, device_type: str, memory_limit_bytes: int, incarnation: int):
-        self.name = name
-        self.device_type = device_type
-        self.memory_limit_bytes = memory_limit_bytes
-        self.incarnation = incarnation
-
-    def __repr__(self) -> str:
-        return (
-            f"_DeviceAttributes({self.name}, {self.device_type}, {self.memory_limit_bytes}, "
-            f"{self.incarnation})"
-        )
 
 
 class Session:

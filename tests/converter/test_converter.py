@@ -4,7 +4,6 @@ from enum import Enum
 
 import numpy as np
 import pytest
-from drafting import Draft
 from running import answers
 
 import flatlite.lite
@@ -551,37 +550,6 @@ def test_samples_that_do_not_fit(converter, dataset, words):
         converter.convert()
     converter.verify = False
     assert converter.convert()
-
-
-LENIENT = [
-    ((1,), (1, 1), (1,)),
-    ((1,), (), (1,)),
-    ((), (1,), ()),
-    ((), (1, 1), ()),
-    ((1, 4), (4,), (1, 4)),
-    ((1, 4), (1, 1, 4), (1, 4)),
-    ((None, 4), (1, 2, 4), (2, 4)),
-    ((1, 4, 4, 1), (4, 4), (1, 4, 4, 1)),
-    ((1, 4, 4, 1), (1, 4, 4, 1, 1), (1, 4, 4, 1)),
-    ((2, 3), (2, 3, 1), (2, 3)),
-    ((None,), (1, 3), (3,)),
-]
-"""Shapes of an input, of samples that TensorFlow 2.21 takes for it, and what they stand for."""
-
-
-@pytest.mark.parametrize(("shape", "sample", "meant"), LENIENT, ids=repr)
-def test_samples_may_lack_dimensions_of_1(shape, sample, meant):
-    array = np.arange(1, np.prod(meant, dtype=int) + 1, dtype=np.float32)
-    draft = Draft()
-    draft.op("Mul", draft.input("x", shape), np.float32(2))
-    content = to_graph_def(draft.graph)
-    files = []
-    for dataset in (samples([array.reshape(sample)]), samples([array.reshape(meant)])):
-        converter = TFLiteConverter(content, None, None, [("x", shape)], ["Mul"])
-        converter.optimizations = [Optimize.DEFAULT]
-        converter.representative_dataset = dataset
-        files.append(converter.convert())
-    assert files[0] == files[1]
 
 
 def test_samples_name_their_signature(request):

@@ -260,13 +260,15 @@ def test_each_thread_has_its_own_scopes():
     assert actual == {0: "foo/v:0", 1: ("foo", 1)}
 
 
-def test_no_other_process():
-    """A session runs here; TensorFlow's error says so of a target that is elsewhere."""
+def test_targets():
+    """A session runs here or on a server; TensorFlow's errors say so of other targets."""
     with tf.Graph().as_default() as graph:
         assert tf.Session("local").graph is graph
     with pytest.raises(
         tf.errors.NotFoundError, match="No session factory registered for the given"
     ):
+        tf.Session("elsewhere")
+    with pytest.raises(tf.errors.UnavailableError, match="failed to connect to all addresses"):
         tf.Session("grpc://localhost:1")
 
 

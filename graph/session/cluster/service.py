@@ -161,7 +161,10 @@ def _answered(
         name = None if error.op is None else error.op.name
         header = {"error": type(error).__name__, "message": error.message, "op": name}
         blocks = []
-    except (KeyError, TypeError, ValueError) as error:
+    except ConnectionError:
+        connection.close()
+        return
+    except (IndexError, KeyError, TypeError, ValueError) as error:
         header, blocks = {"error": "InternalError", "message": str(error), "op": None}, []
     try:
         send(connection, header, blocks)
