@@ -56,6 +56,7 @@ class Module:
     name: str
 
 class Attributes:
+    alignstack: int
     def add(self, name: str) -> None: ...
 
 class Function(Value):
