@@ -156,6 +156,12 @@ def _shuffling(
     return n, lambda: seeds
 
 
+def _shuffled(op: Operation, source: np.ndarray, *arguments: np.ndarray) -> Data:
+    """A dataset in random order; `arguments` are the buffer's size and the two seeds."""
+    data, (size, next_seeds) = dataset_of(source), _shuffling(op, *arguments)
+    return Data(lambda: Shuffled(data.elements(), size, next_seeds()), data.cardinality)
+
+
 @dataset_kernel("ShuffleDataset")
 def shuffle(
     op: Operation,
@@ -166,8 +172,7 @@ def shuffle(
     seed2: np.ndarray,
 ) -> Data:
     """The elements in random order."""
-    data, (size, next_seeds) = dataset_of(source), _shuffling(op, buffer_size, seed, seed2)
-    return Data(lambda: Shuffled(data.elements(), size, next_seeds()), data.cardinality)
+    return _shuffled(op, source, buffer_size, seed, seed2)
 
 
 @dataset_kernel("ShuffleAndRepeatDataset")
@@ -181,6 +186,5 @@ def shuffle_and_repeat(
     times: np.ndarray,
 ) -> Data:
     """The elements in random order, again and again."""
-    data, (size, next_seeds) = dataset_of(source), _shuffling(op, buffer_size, seed, seed2)
-    inner = Data(lambda: Shuffled(data.elements(), size, next_seeds()), data.cardinality)
-    return repeated(op, state, handle_of(inner), times)
+    shuffled = _shuffled(op, source, buffer_size, seed, seed2)
+    return repeated(op, state, handle_of(shuffled), times)

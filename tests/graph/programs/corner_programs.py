@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .exchange_programs import plain
+from .exchange_programs import each_in_a_graph, plain
 
 
 def _wrapped(tf, **arguments):
@@ -123,8 +123,4 @@ PROGRAMS = (dropout_wrapper, slices_of_unknown_rank, sparse_reshapes)
 
 def outcomes(tf):
     """What each program gives in a graph that it has to itself."""
-    results = {}
-    for function in PROGRAMS:
-        with tf.Graph().as_default():
-            results[function.__name__] = function(tf)
-    return results
+    return each_in_a_graph(tf, PROGRAMS)

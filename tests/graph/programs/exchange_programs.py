@@ -278,8 +278,13 @@ PROGRAMS = (
 
 def outcomes(tf):
     """What each program gives in a graph that it has to itself."""
+    return each_in_a_graph(tf, PROGRAMS)
+
+
+def each_in_a_graph(tf, programs):
+    """What programs give, by their names, each in a new graph."""
     results = {}
-    for function in PROGRAMS:
+    for function in programs:
         with tf.Graph().as_default():
             results[function.__name__] = function(tf)
     return results
