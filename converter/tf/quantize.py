@@ -104,10 +104,14 @@ def levels(node, b, low, high):
     lowest, highest = (b.MUL(b.SUB(end, zero_point), scale) for end in (first, last))
     inverse = b.DIV(like(x, 1, b), scale)
     level_of_zero = b.FLOOR(b.ADD(b.MUL(b.NEG(lowest), inverse), half))
-    clipped = b.MAXIMUM(b.MINIMUM(x, highest), lowest)
+    is_range = low.value is not None and high.value is not None and (low.value < high.value).all()
+    if is_range:
+        clipped = b.MINIMUM(b.MAXIMUM(x, lowest), highest)
+    else:  # low counts where they cross
+        clipped = b.MAXIMUM(b.MINIMUM(x, highest), lowest)
     level = b.FLOOR(b.ADD(b.MUL(b.SUB(clipped, lowest), inverse), half))
     y = b.MUL(b.SUB(level, level_of_zero), scale)
-    if low.value is not None and high.value is not None and (low.value < high.value).all():
+    if is_range:
         return y
     zero = like(x, 0, b)
     return b.SELECT_V2(b.LOGICAL_AND(b.EQUAL(low, zero), b.EQUAL(high, zero)), zero, y)
