@@ -7,17 +7,20 @@ is one task: a worker prints its losses, a parameter server ends when all worker
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
 import subprocess
 import sys
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 
 STEPS = 5
+_NUMBERS = count(1)
 TIMEOUT = 120
 X = np.random.RandomState(0).rand(8, 4, 5).astype(np.float32)
 Y = X.sum((1, 2))[:, np.newaxis]
@@ -85,12 +88,13 @@ def run_task(tf, program: str, cluster: dict, job: str, task: int) -> None:
     sys.stdout.write(json.dumps(losses) + "\n")
 
 
-def free_addresses(count: int) -> list[str]:
-    """Addresses of this machine at which nobody listens."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    addresses = [f"localhost:{one.getsockname()[1]}" for one in sockets]
-    for one in sockets:
-        one.close()
+def free_addresses(number: int) -> list[str]:
+    """Addresses of this machine at which nobody listens; other processes take others first."""
+    addresses: list[str] = []
+    while len(addresses) < number:
+        port = 20_000 + (os.getpid() * 100 + next(_NUMBERS)) % 12_000
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            addresses.append(f"localhost:{port}")
     return addresses
 
 
