@@ -24,12 +24,16 @@ if TYPE_CHECKING:
     from .tasks import Task
 
 
+LOOPBACK = ("localhost", "127.0.0.1")
+
+
 class Service:
     """Listens at a task's address until the process ends.
 
     Args:
         task: The task.
-        host: Where it listens, "" for all of the machine's addresses.
+        host: The host of its address; on a loopback address it listens to this machine alone,
+            under other names at all of the machine's addresses.
         port: The port, 0 for one that is free.
 
     Attributes:
@@ -40,7 +44,7 @@ class Service:
 
     def __init__(self, task: Task, host: str, port: int):
         self._task = task
-        self._socket = socket.create_server((host, port))
+        self._socket = _listening(host, port)
         self.port = int(self._socket.getsockname()[1])
         self._guests: dict[str, Guest] = {}
         self._lock = threading.Lock()
@@ -102,6 +106,16 @@ class Service:
             guest.n_connections -= 1
             if not guest.n_connections:
                 del self._guests[guest.session]
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    if host in LOOPBACK:
+        return socket.create_server(("127.0.0.1", port))
+    if host == "[::1]":
+        return socket.create_server(("::1", port), family=socket.AF_INET6)
+    both = socket.has_dualstack_ipv6()
+    family = socket.AF_INET6 if both else socket.AF_INET
+    return socket.create_server(("", port), family=family, dualstack_ipv6=both)
 
 
 class Guest:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _clusters: dict[str, Cluster] = {}
 _tasks: dict[str, Task] = {}
-LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 SCHEME = "grpc://"
 
 
@@ -121,7 +120,7 @@ class Task:
     def _listening(self) -> Service:
         host, _, port = self.cluster.addresses[self.job][self.index].rpartition(":")
         try:
-            return Service(self, "127.0.0.1" if host in LOOPBACK else "", int(port))
+            return Service(self, host, int(port))
         except (OSError, ValueError, OverflowError) as error:
             words = f"Could not start gRPC server: {host}:{port}: {error}"
             raise UnknownError(None, None, words) from None
