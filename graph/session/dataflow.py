@@ -58,13 +58,26 @@ def plan_of(
 ) -> RunPlan:
     """Fetches compiled; delegates take no part of what has loops or branches of TensorFlow 1."""
     operations = needed(fetches, feeds)
-    if state.is_elsewhere(operations):
-        from .cluster.spread import SpreadPlan  # sockets are for clusters alone
-
-        return SpreadPlan(state, fetches, feeds, n_threads, operations)
     if has_control_flow(operations):
         return DataflowPlan(state, fetches, feeds, n_threads)
     return Plan(state, fetches, feeds, n_threads, delegates, operations)
+
+
+def run_plan_of(
+    state: State,
+    fetches: Sequence[Tensor | Operation],
+    feeds: Feeds,
+    n_threads: int,
+    delegates: Sequence[SessionDelegate],
+) -> RunPlan:
+    """`plan_of` for a session's run, of which other processes may run parts; not for functions."""
+    if state.task is not None:
+        operations = needed(fetches, feeds)
+        if state.is_elsewhere(operations):
+            from .cluster.spread import SpreadPlan  # sockets are for clusters alone
+
+            return SpreadPlan(state, fetches, feeds, n_threads, operations)
+    return plan_of(state, fetches, feeds, n_threads, delegates)
 
 
 class DataflowPlan:

@@ -31,7 +31,7 @@ from ..core.scopes import (
     push_session,
 )
 from ..format.prune import prune
-from .dataflow import plan_of
+from .dataflow import run_plan_of
 from .devices import DeviceAttributes, get_intra_op_parallelism_threads
 from .executor import Times
 from .feeds import fed_array, fed_parts
@@ -430,7 +430,7 @@ class Session:
         try:
             if plan is None or plan.is_stale:
                 with state.lock:
-                    plan = plan_of(state, elements, shapes, self._n_threads, self._delegates)
+                    plan = run_plan_of(state, elements, shapes, self._n_threads, self._delegates)
             self._report = plan.report
             arrays = plan.fetch(feeds, times)
             if times is not None and self._times is not None:

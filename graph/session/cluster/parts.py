@@ -70,14 +70,14 @@ def divided(
             variable.
     """
     division = _Division(operations, set(feeds), place_of)
-    wanted = {item for item in fetches if isinstance(item, Tensor)} | division.crossing()
-    wanted -= division.fed
-    for tensor in wanted:
+    exported = {item for item in fetches if isinstance(item, Tensor)} | division.crossing()
+    exported -= division.fed
+    for tensor in exported:
         if tensor.op in division.storages:
             division.members.setdefault((0, division.places[tensor.op]), [])
     parts: dict[int, list[Part]] = {}
     for (level, place), members in sorted(division.members.items(), key=lambda item: item[0]):
-        parts.setdefault(level, []).append(division.part(place, level, members, wanted))
+        parts.setdefault(level, []).append(division.part(place, level, members, exported))
     return [parts[level] for level in sorted(parts)]
 
 
@@ -155,15 +155,17 @@ class _Division:
         }
 
     def part(
-        self, place: Place, level: int, members: Sequence[Operation], wanted: Iterable[Tensor]
+        self, place: Place, level: int, members: Sequence[Operation], exported: Iterable[Tensor]
     ) -> Part:
         """One part, with what it is fed and what it gives."""
         inside = set(members)
         read = [t for op in members for t in op.inputs if t.op not in inside and t not in self.fed]
         used = [t for t in read if t.op in self.storages and self._is_within(t, place)]
-        results = [tensor for tensor in wanted if tensor.op in inside]
+        results = [tensor for tensor in exported if tensor.op in inside]
         if level == 0:
-            variables = [t for t in wanted if t.op in self.storages and self.places[t.op] == place]
+            variables = [
+                t for t in exported if t.op in self.storages and self.places[t.op] == place
+            ]
             used += variables
             results += variables
         storages = dict.fromkeys(

@@ -63,7 +63,7 @@ class Peer:
         try:
             self._send_graph(graph)
             send(connection, header, [tensor_block(array) for array in feeds.values()])
-            frame = self._answer(connection, control)
+            frame = self._response(connection, control)
         except (OSError, EOFError) as error:
             connection.close()
             raise self._gone(error) from None
@@ -130,7 +130,7 @@ class Peer:
                 raise _error_of(frame, graph)
             self._n_operations = count
 
-    def _answer(self, connection: socket.socket, control: Control) -> Frame:
+    def _response(self, connection: socket.socket, control: Control) -> Frame:
         connection.settimeout(POLL)
         while True:
             try:

@@ -73,11 +73,11 @@ class Service:
                 elif guest is None:
                     raise ConnectionError(f"'{kind}' must come after 'session'")
                 elif kind == "graph":
-                    _answered(connection, guest.take_graph, frame)
+                    _respond(connection, guest.take_graph, frame)
                 else:
                     control = Control()
                     arguments = (connection, guest.run, frame, control)
-                    threading.Thread(target=_answered, args=arguments, daemon=True).start()
+                    threading.Thread(target=_respond, args=arguments, daemon=True).start()
         except OSError:
             pass  # the other side ended, or is none of ours
         finally:
@@ -161,7 +161,7 @@ class Guest:
         return frame.names("results"), [tensor_block(arrays[tensor]) for tensor in results]
 
 
-def _answered(
+def _respond(
     connection: socket.socket,
     act: Callable[..., tuple[list[str], list[bytes]]],
     frame: Frame,

@@ -67,12 +67,12 @@ def tensor_row(model, tensor):
     zero_points = np.asarray(stated.zeroPoint if has_scales else []).tolist()
     kind = TYPES[tensor.type]
     if data is None:
-        stored = ""
+        content = ""
     elif kind in BIAS_TYPES and has_scales:
-        stored = np.frombuffer(bytes(data), BIAS_TYPES[kind]).tolist()
+        content = np.frombuffer(bytes(data), BIAS_TYPES[kind]).tolist()
     else:
-        stored = hashlib.sha256(bytes(data)).hexdigest()[:16]
-    return [kind, scales, zero_points, stored]
+        content = hashlib.sha256(bytes(data)).hexdigest()[:16]
+    return [kind, scales, zero_points, content]
 
 
 def main():

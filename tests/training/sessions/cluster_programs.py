@@ -111,14 +111,17 @@ def trained(library: str, program: str, n_workers: int = 1) -> list[list[float]]
         for job, task in tasks
     ]
     try:
-        outputs = [process.communicate(timeout=TIMEOUT) for process in processes]
+        outputs = []
+        for process in processes:
+            output, errors = process.communicate(timeout=TIMEOUT)
+            if process.returncode:
+                raise RuntimeError(errors)
+            outputs.append(output)
     finally:
         for process in processes:
             process.kill()
-    for process, (_, errors) in zip(processes, outputs, strict=True):
-        if process.returncode:
-            raise RuntimeError(errors)
-    return [json.loads(text.splitlines()[-1]) for text, _ in outputs[:n_workers]]
+            process.communicate()
+    return [json.loads(text.splitlines()[-1]) for text in outputs[:n_workers]]
 
 
 def outcomes(tf) -> dict[str, list[float]]:
