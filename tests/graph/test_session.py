@@ -193,8 +193,8 @@ def test_a_run_is_compiled_once(session, monkeypatch):
     from flatlite.graph.session import session as module
 
     built = []
-    plan = module.plan_of
-    monkeypatch.setattr(module, "plan_of", lambda *args: built.append(args) or plan(*args))
+    plan = module.run_plan_of
+    monkeypatch.setattr(module, "run_plan_of", lambda *args: built.append(args) or plan(*args))
     x = tf.placeholder(tf.float32, [None])
     y = x * 2
     for n in (1, 1, 2, 1, 2):
