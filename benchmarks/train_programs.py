@@ -61,7 +61,7 @@ def lstm(tf: Any) -> Built:
     loss = _mean_loss(tf, _dense(tf, outputs[:, -1], UNITS, 10, "logits"), y)
     variables = tf.trainable_variables()
     gradients, _ = tf.clip_by_global_norm(tf.gradients(loss, variables), 5.0)
-    pairs = list(zip(gradients, variables))  # noqa: B905  # TensorFlow's Python may be older
+    pairs = list(zip(gradients, variables, strict=True))
     return [x, y], loss, tf.train.AdamOptimizer(0.001).apply_gradients(pairs)
 
 
@@ -88,7 +88,7 @@ def convnet(tf: Any) -> Built:
     x = tf.placeholder(tf.float32, [None, SIZE, SIZE, 3], "x")
     y = tf.placeholder(tf.int32, [None], "y")
     h, updates = x, []
-    for i, (n_in, n) in enumerate(zip((3, *CHANNELS), CHANNELS)):  # noqa: B905  # TensorFlow's Python may be older
+    for i, (n_in, n) in enumerate(zip((3, *CHANNELS[:-1]), CHANNELS, strict=True)):
         with tf.variable_scope(f"block{i}"):
             h = tf.nn.conv2d(h, _weights(tf, [3, 3, n_in, n]), strides=[1, 1, 1, 1], padding="SAME")
             scale = tf.get_variable("scale", [n], initializer=tf.ones_initializer())

@@ -53,7 +53,7 @@ class Trainer:
         )
         self.session = tf.Session(graph=graph, config=config)
         self.session.run(initialize)
-        self.feeds = [dict(zip(placeholders, batch)) for batch in batches(program)]  # noqa: B905
+        self.feeds = [dict(zip(placeholders, batch, strict=True)) for batch in batches(program)]
         self.turn = count()
 
     def losses(self, steps: int) -> list[float]:

@@ -51,7 +51,7 @@ UniformQuantizedClipByValue UniformQuantizedConvolution UniformQuantizedDot Unif
 """
 OTHERS = frozenset(_OTHERS.split())
 """Operations of TensorFlow without handles that have no row in
-graph/core/signatures/signature_table.py: its own runtime runs them, flatlite does not. A source
+graph/core/signatures/op_signatures.txt: its own runtime runs them, flatlite does not. A source
 must say what types they give."""
 
 

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterable
 from math import prod
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import numpy as np
 
@@ -67,7 +66,6 @@ class State:
     def __init__(self, limits: Limits | None = None, task: Task | None = None) -> None:
         self.limits, self.task = limits, task
         self._peers: dict[Place, Peer] = {}
-        self._session = uuid4().hex
         store = Store() if task is None else task.store
         self.buffers, self.initialized = store.buffers, store.initialized
         self.tables, self.resources, self.lock = store.tables, store.resources, store.lock
@@ -219,9 +217,8 @@ class State:
             return None
         with self.lock:
             if place not in self._peers:
-                name = f"/job:{place.job}/replica:0/task:{place.task}"
                 address = task.cluster.addresses[place.job][place.task]
-                self._peers[place] = Peer(name, address, self._session)
+                self._peers[place] = Peer(place.name, address)
             return self._peers[place]
 
     def close_peers(self) -> None:

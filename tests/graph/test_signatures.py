@@ -7,17 +7,13 @@ import pytest
 
 from flatlite.graph.core import protocols
 from flatlite.graph.core.build import ops
-from flatlite.graph.core.signatures import (
-    allowed_types_table,
-    attribute_limits_table,
-    operand_ranks_table,
-)
 from flatlite.graph.core.signatures.op_limits import rank_limits
 from flatlite.graph.core.signatures.signatures import (
     REQUIRED,
     op_types,
     signature_of,
 )
+from flatlite.graph.core.signatures.tables import rows_of
 from flatlite.schema.dtypes import RESOURCE
 
 
@@ -93,17 +89,14 @@ def test_types_of_ops_are_those_of_the_signatures():
     assert type(ops).__annotations__ == declared
 
 
-@pytest.mark.parametrize(
-    "table",
-    [allowed_types_table, attribute_limits_table, operand_ranks_table],
-    ids=lambda t: t.__name__,
-)
+@pytest.mark.parametrize("table", ["allowed_types", "attribute_limits", "operand_ranks"])
 def test_limits_are_of_what_ops_have(table):
-    places = [place for row in table.ROWS.split("\n") for place in row.rpartition(": ")[2].split()]
+    rows = rows_of(table).split("\n")
+    places = [place for row in rows for place in row.rpartition(": ")[2].split()]
     assert len(places) == len(set(places)) > 100
     for kind, name in (place.split(".") for place in places):
         signature = signature_of(kind)
-        names = signature.attrs if table is not operand_ranks_table else signature.inputs
+        names = signature.attrs if table != "operand_ranks" else signature.inputs
         assert name in {getattr(item, "name", item) for item in names}
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from ....schema import dtypes
-from .signature_table import ROWS
+from .tables import rows_of
 
 if TYPE_CHECKING:
     from ..protocols import AnyGetAttr, AttrValue, DTypeAttr
@@ -118,16 +118,17 @@ def signature_of(kind: str) -> Signature | None:
     """The signature of op type `kind`, or None when the table has no such op."""
     if not kind.isidentifier():
         return None
+    rows = rows_of("op_signatures")
     for prefix in ("\n", "\n!"):
-        start = ROWS.find(f"{prefix}{kind} ")
+        start = rows.find(f"{prefix}{kind} ")
         if start >= 0:
-            return _parse(ROWS[start + 1 : ROWS.index("\n", start + 1)])
+            return _parse(rows[start + 1 : rows.index("\n", start + 1)])
     return None
 
 
 def op_types() -> list[str]:
     """All op types of the table."""
-    return [row.split(" ", 1)[0].lstrip("!") for row in ROWS.strip().splitlines()]
+    return [row.split(" ", 1)[0].lstrip("!") for row in rows_of("op_signatures").split("\n")[1:-1]]
 
 
 def _parse(row: str) -> Signature:

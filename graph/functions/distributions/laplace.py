@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.build import ops
-from ...core.scopes import name_scope
 from ..random import random_uniform
-from .base import FULLY_REPARAMETERIZED
-from .events import ScalarDistribution
-from .parameters import same_floats
+from .location_scale import LocationScale
 
 if TYPE_CHECKING:
     from ...core.graph import Tensor
@@ -26,7 +23,7 @@ def _log_cdf(z: Tensor) -> Tensor:
     return ops.SelectV2(z < 0.0, z - math.log(2), upper)
 
 
-class Laplace(ScalarDistribution):
+class Laplace(LocationScale):
     """exp(-|x - loc| / scale) / (2 scale).
 
     Args:
@@ -37,8 +34,6 @@ class Laplace(ScalarDistribution):
         name: Before the names of operations.
     """
 
-    _PARAMETERS = ("loc", "scale")
-
     def __init__(
         self,
         loc: TensorLike,
@@ -47,28 +42,7 @@ class Laplace(ScalarDistribution):
         allow_nan_stats: bool = True,
         name: str = "Laplace",
     ):
-        parameters = dict(locals())
-        with name_scope(name, values=[loc, scale]) as scope:
-            self._loc, self._scale = same_floats(validate_args, (scale,), loc=loc, scale=scale)
-        super().__init__(
-            self._loc.dtype,
-            FULLY_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._loc, self._scale],
-            scope,
-        )
-
-    @property
-    def loc(self) -> Tensor:
-        """The means."""
-        return self._loc
-
-    @property
-    def scale(self) -> Tensor:
-        """The widths."""
-        return self._scale
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
     def _sample_n(self, n: Count, seed: int | None = None) -> Tensor:
         kind = self.dtype.dtype.type

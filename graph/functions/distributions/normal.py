@@ -15,6 +15,7 @@ from ..random_draws import random_gamma
 from .base import FULLY_REPARAMETERIZED
 from .divergence import RegisterKL
 from .events import ScalarDistribution, above_one
+from .location_scale import LocationScale
 from .parameters import another_seed, same_floats
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _limits(x: Tensor, words: str) -> tuple[float, float]:
     return limits
 
 
-class Normal(ScalarDistribution):
+class Normal(LocationScale):
     """exp(-((x - loc) / scale)^2 / 2) / (scale sqrt(2 pi)).
 
     Args:
@@ -64,8 +65,6 @@ class Normal(ScalarDistribution):
         name: Before the names of operations.
     """
 
-    _PARAMETERS = ("loc", "scale")
-
     def __init__(
         self,
         loc: TensorLike,
@@ -74,28 +73,7 @@ class Normal(ScalarDistribution):
         allow_nan_stats: bool = True,
         name: str = "Normal",
     ):
-        parameters = dict(locals())
-        with name_scope(name, values=[loc, scale]) as scope:
-            self._loc, self._scale = same_floats(validate_args, (scale,), loc=loc, scale=scale)
-        super().__init__(
-            self._scale.dtype,
-            FULLY_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._loc, self._scale],
-            scope,
-        )
-
-    @property
-    def loc(self) -> Tensor:
-        """The means."""
-        return self._loc
-
-    @property
-    def scale(self) -> Tensor:
-        """The standard deviations."""
-        return self._scale
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
     def _sample_n(self, n: Count, seed: int | None = None) -> Tensor:
         noise = random_normal(self._drawn_shape(n), dtype=self.dtype, seed=seed)

@@ -31,6 +31,11 @@ class Place(NamedTuple):
     job: str
     task: int
 
+    @property
+    def name(self) -> str:
+        """As devices name it."""
+        return f"/job:{self.job}/replica:0/task:{self.task}"
+
 
 class Part(NamedTuple):
     """What a task runs without waiting for others in between.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import threading
 import time
@@ -34,11 +35,11 @@ class Peer:
     Args:
         name: The task, such as "/job:ps/replica:0/task:0".
         address: "host:port" of its server.
-        session: What tells the session from all others.
     """
 
-    def __init__(self, name: str, address: str, session: str):
-        self.name, self.address, self._session = name, address, session
+    def __init__(self, name: str, address: str):
+        self.name, self.address = name, address
+        self._session = os.urandom(16).hex()
         self._free: list[socket.socket] = []
         self._lock = threading.Lock()
         self._anchor: socket.socket | None = None

@@ -65,7 +65,7 @@ class Cluster:
 
     def devices(self) -> list[str]:
         """The names of the processors of all tasks."""
-        return [f"{name_of(place)}/device:CPU:0" for place in self.places()]
+        return [f"{place.name}/device:CPU:0" for place in self.places()]
 
     @property
     def is_spread(self) -> bool:
@@ -151,11 +151,6 @@ class Task:
                 "refers to a valid device.",
             )
         return Place(job, index)
-
-
-def name_of(place: Place) -> str:
-    """The name of a task."""
-    return f"/job:{place.job}/replica:0/task:{place.task}"
 
 
 def task_at(target: str) -> Task | None:

@@ -1,19 +1,16 @@
 """Writes the float model that record_aeq.py quantizes, and its samples, to aeq.
 
-    python tests/converter/quantize/make_aeq_model.py
+    PYTHONPATH=tests/support python tests/converter/quantize/make_aeq_model.py
 
 A convolution, a depthwise one, a mean and two dense layers of random weights.
 """
 
-import sys
 from pathlib import Path
 
+import building
 import numpy as np
 
 FOLDER = Path(__file__).parent / "aeq"
-sys.path.insert(0, str(Path(__file__).parents[2] / "support"))
-
-import building  # noqa: E402 - from the folder above
 
 
 def float_model() -> bytes:

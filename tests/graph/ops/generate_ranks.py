@@ -1,4 +1,4 @@
-"""Writes graph/core/signatures/operand_ranks_table.py: the ranks that shape functions demand.
+"""Writes graph/core/signatures/operand_ranks.txt: the ranks that shape functions demand.
 
 Needs an environment with TensorFlow, which flatlite itself never does:
 
@@ -23,17 +23,8 @@ from pathlib import Path
 import tensorflow.compat.v1 as tf
 from generate_signatures import dtype_name, registered_ops
 
-TABLE = Path(__file__).parents[3] / "graph/core/signatures/operand_ranks_table.py"
-SIGNATURES = TABLE.with_name("signature_table.py")
-HEAD = '''\
-"""The ranks that TensorFlow's ops demand of their inputs: `ranks: op.input ...`.
-
-`2` is just that rank, `>=1` at least, `<=1` at most. Written by tests/graph/ops/generate_ranks.py.
-"""
-# ruff: noqa: E501
-
-ROWS = r"""
-'''
+TABLE = Path(__file__).parents[3] / "graph/core/signatures/operand_ranks.txt"
+SIGNATURES = TABLE.with_name("op_signatures.txt")
 RANKS = range(9)
 REFUSED = re.compile(r"Shape must be (at least |at most )?rank (\d+) but is rank \d+")
 SIGNS = {"at least ": ">=", "at most ": "<=", None: ""}
@@ -183,7 +174,8 @@ def main() -> None:
         for argument, words in apart(ops[name]).items():
             places[words].append(f"{name}.{argument}")
     lines = [f"{words}: {' '.join(sorted(rows))}" for words, rows in sorted(places.items())]
-    TABLE.write_text(HEAD + "\n".join(lines) + '\n"""\n')
+    head, _, _ = TABLE.read_text().partition("\n\n")
+    TABLE.write_text("\n".join([head, "", *lines, ""]))
     sys.stdout.write(f"{sum(map(len, places.values()))} demands in {TABLE.name}\n")
 
 

@@ -1,7 +1,7 @@
-"""Writes signature_table.py and two tables of graph/core/signatures from TensorFlow's op registry.
+"""Writes three tables of graph/core/signatures from TensorFlow's op registry.
 
-allowed_types_table.py has the types that attributes may have, attribute_limits_table.py the strings
-and the least numbers.
+op_signatures.txt has the ops, allowed_types.txt the types that attributes may have,
+attribute_limits.txt the strings and the least numbers. What stands at their heads stays.
 
 Needs an environment with TensorFlow, which flatlite itself never does:
 
@@ -21,27 +21,9 @@ from tensorflow.core.framework import op_def_pb2, types_pb2
 from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.framework.tensor_util import MakeNdarray as make_ndarray
 
-TABLE = Path(__file__).parents[3] / "graph/core/signatures/signature_table.py"
-ALLOWED = TABLE.with_name("allowed_types_table.py")
-LIMITS = TABLE.with_name("attribute_limits_table.py")
-HEAD = '''\
-"""TensorFlow's ops, one row each: inputs -> outputs ; attributes.
-
-Written by tests/graph/ops/generate_signatures.py.
-
-    name:type        one tensor; the type is a dtype or the attribute that holds it
-    name:N*type      as many tensors as attribute N says
-    name:*types      one tensor for each dtype of attribute `types`
-    name:&type       a reference to a variable's buffer
-    attr:kind=value  kind as TensorFlow writes it, default as JSON (shape ?: unknown rank; a tensor
-                     by its dtype)
-
-A row that starts with `!` is of a stateful op.
-"""
-# ruff: noqa: E501
-
-ROWS = r"""
-'''
+TABLE = Path(__file__).parents[3] / "graph/core/signatures/op_signatures.txt"
+ALLOWED = TABLE.with_name("allowed_types.txt")
+LIMITS = TABLE.with_name("attribute_limits.txt")
 
 
 def dtype_name(number: int) -> str:
@@ -104,17 +86,6 @@ def row(definition) -> str:
     return " ".join(words)
 
 
-TYPES_HEAD = '''\
-"""The types that TensorFlow's ops take, where not all: `types: op.attribute ...`.
-
-Written by tests/graph/ops/generate_signatures.py.
-"""
-# ruff: noqa: E501
-
-ROWS = r"""
-'''
-
-
 def type_rows(definitions) -> list[str]:
     """A row for each list of types that attributes of these ops may have."""
     places: dict[tuple[str, ...], list[str]] = {}
@@ -124,18 +95,6 @@ def type_rows(definitions) -> list[str]:
                 types = tuple(map(dtype_name, attr.allowed_values.list.type))
                 places.setdefault(types, []).append(f"{definition.name}.{attr.name}")
     return [f"{' '.join(types)}: {' '.join(names)}" for types, names in sorted(places.items())]
-
-
-LIMITS_HEAD = '''\
-"""What attributes of TensorFlow's ops may be, where not all: `limit: op.attribute ...`.
-
-A list of strings has those that are allowed; a number is the least integer, or the least length of
-a list. Written by tests/graph/ops/generate_signatures.py.
-"""
-# ruff: noqa: E501
-
-ROWS = r"""
-'''
 
 
 def limit_rows(definitions) -> list[str]:
@@ -157,20 +116,24 @@ def registered_ops() -> dict:
     return {op.name: op for op in ops.op}
 
 
+def rewrite(table: Path, rows: list[str]) -> None:
+    """Puts rows in the place of those that a table has."""
+    head, _, _ = table.read_text().partition("\n\n")
+    table.write_text("\n".join([head, "", *rows, ""]))
+
+
 def main(extra: list[str]) -> None:
     """Rewrites the table with its own ops and those of `extra`."""
-    matches = re.findall(r"^!?(\w+) .*;", TABLE.read_text(), re.M) if TABLE.exists() else []
+    matches = re.findall(r"^!?(\w+) .*;", TABLE.read_text(), re.M)
     ops = registered_ops()
     unknown = [name for name in extra if name not in ops]
     if unknown:
         raise SystemExit(f"this TensorFlow has no op {', '.join(unknown)}")
     names = sorted({*matches, *extra} & ops.keys())
     rows = [row(ops[name]) for name in names]
-    TABLE.write_text(HEAD + "\n".join(rows) + '\n"""\n')
-    types = "\n".join(type_rows(ops[name] for name in names))
-    ALLOWED.write_text(f'{TYPES_HEAD}{types}\n"""\n')
-    limits = "\n".join(limit_rows(ops[name] for name in names))
-    LIMITS.write_text(f'{LIMITS_HEAD}{limits}\n"""\n')
+    rewrite(TABLE, rows)
+    rewrite(ALLOWED, type_rows(ops[name] for name in names))
+    rewrite(LIMITS, limit_rows(ops[name] for name in names))
     sys.stdout.write(f"{len(rows)} rows in {TABLE.name}\n")
 
 

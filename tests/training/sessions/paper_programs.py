@@ -100,7 +100,7 @@ def attention_and_beam_search(tf, numbers):
             alive = tf.logical_and(tf.gather(alive, parent), tf.not_equal(word, 1))
             return (t + 1, ids, best, tf.gather(context, parent), tf.gather(state, parent), alive)
 
-        found = tf.while_loop(
+        beams = tf.while_loop(
             lambda t, i, s, c, st, alive: tf.logical_and(t < 7, tf.reduce_any(alive)),
             beam,
             [
@@ -132,7 +132,7 @@ def attention_and_beam_search(tf, numbers):
             )
             losses.append(value)
             norms.append(g)
-        r = sess.run(found, {enc_in: e, enc_len: length})
+        r = sess.run(beams, {enc_in: e, enc_len: length})
     return {
         "losses": losses,
         "norms": norms,
@@ -514,12 +514,12 @@ def factorization_machine(tf, numbers):
         tf.nn.weighted_cross_entropy_with_logits(targets=y, logits=logits, pos_weight=2.0)
     )
     wide = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, "fm/w") + [b]
-    rest = [t for t in tf.trainable_variables() if t not in wide]
+    others = [t for t in tf.trainable_variables() if t not in wide]
     gs = tf.train.get_or_create_global_step()
     t1 = tf.train.FtrlOptimizer(
         0.1, l1_regularization_strength=0.01, l2_regularization_strength=0.01
     ).minimize(loss, var_list=wide)
-    t2 = tf.train.AdagradOptimizer(0.1).minimize(loss, var_list=rest)
+    t2 = tf.train.AdagradOptimizer(0.1).minimize(loss, var_list=others)
     with tf.control_dependencies([t1, t2]):
         train = tf.assign_add(gs, 1).op
     auc, auc_up = tf.metrics.auc(y, tf.sigmoid(logits), num_thresholds=50)
