@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ....schema.dtypes import RESOURCE, VARIANT
@@ -222,10 +222,12 @@ class PartRunner:
     Args:
         state: What they keep.
         n_threads: How many threads share the instructions.
+        refused: Types of operations that it does not run.
     """
 
-    def __init__(self, state: State, n_threads: int):
+    def __init__(self, state: State, n_threads: int, refused: Collection[str] = ()):
         self.state, self.n_threads = state, n_threads
+        self._refused = refused
         self._plans: PlanPool[object] = PlanPool(MAX_PLANS)
 
     def run(
@@ -236,7 +238,7 @@ class PartRunner:
     ) -> dict[Tensor, np.ndarray]:
         """The results of a part, in arrays of their own.
 
-        Raises what `Plan.fetch` does.
+        Raises what `Plan.fetch` does, and UnimplementedError for an operation that is refused.
         """
         mirrors = {tensor: array for tensor, array in feeds.items() if is_mirrored(tensor)}
         for tensor, array in mirrors.items():
@@ -250,6 +252,7 @@ class PartRunner:
         plan = self._plans.take(key)
         try:
             if plan is None or plan.is_stale:
+                self._check(operations)
                 with self.state.lock:
                     plan = Plan(self.state, results, shapes, self.n_threads, operations=operations)
             arrays = plan.fetch(feeds)
@@ -257,3 +260,13 @@ class PartRunner:
         finally:
             if plan is not None:
                 self._plans.give_back(key, plan)
+
+    def _check(self, operations: Sequence[Operation]) -> None:
+        for op in with_called(operations) if self._refused else ():
+            if op.type in self._refused:
+                raise UnimplementedError(
+                    None,
+                    op,
+                    f"'{op.name}' ({op.type}) calls a Python function of another process than that "
+                    "of its task; put it on the task whose process builds the graph",
+                )

@@ -72,7 +72,10 @@ class Peer:
             connection.close()  # which ends the run there
             raise
         with self._lock:
-            self._free.append(connection)
+            if self._anchor is None:  # closed meanwhile
+                connection.close()
+            else:
+                self._free.append(connection)
         if frame.header.get("error"):
             raise _error_of(frame, graph)
         return dict(zip(part.results, map(tensor_of, frame.blocks), strict=True))
@@ -99,11 +102,11 @@ class Peer:
         while True:
             try:
                 connection = connected(self.address)
-                send(connection, {"do": "session", "session": self._session}, [])
             except OSError as error:
                 if self._anchor is not None:
                     raise self._gone(error) from None
             else:
+                self._introduce(connection)
                 with self._lock:
                     if self._anchor is not None:
                         return connection
@@ -114,6 +117,14 @@ class Peer:
                 LOGGER.info("CreateSession still waiting for response from worker: %s", self.name)
                 notice += NOTICE
             time.sleep(RETRY)
+
+    def _introduce(self, connection: socket.socket) -> None:
+        """Says which session a connection is of."""
+        try:
+            send(connection, {"do": "session", "session": self._session}, [])
+        except OSError as error:
+            connection.close()
+            raise self._gone(error) from None
 
     def _send_graph(self, graph: Graph) -> None:
         """Sends the graph where the task does not have all of it."""

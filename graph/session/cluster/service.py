@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 
 LOOPBACK = ("localhost", "127.0.0.1")
+OF_A_PROCESS = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
+"""Operations that call a function of the process in which their graph was made."""
 
 
 class Service:
@@ -74,10 +76,12 @@ class Service:
                     raise ConnectionError(f"'{kind}' must come after 'session'")
                 elif kind == "graph":
                     _respond(connection, guest.take_graph, frame)
-                else:
+                elif kind == "run":
                     control = Control()
                     arguments = (connection, guest.run, frame, control)
                     threading.Thread(target=_respond, args=arguments, daemon=True).start()
+                else:
+                    raise ConnectionError(f"a frame must ask for something known, got '{kind}'")
         except OSError:
             pass  # the other side ended, or is none of ours
         finally:
@@ -130,7 +134,8 @@ class Guest:
         self.session, self.n_connections = session, 0
         self._state = State(None, task)
         self._graph = Graph()
-        self._runner = PartRunner(self._state, get_intra_op_parallelism_threads() or 1)
+        n_threads = get_intra_op_parallelism_threads() or 1
+        self._runner = PartRunner(self._state, n_threads, OF_A_PROCESS)
 
     def take_graph(self, frame: Frame) -> tuple[list[str], list[bytes]]:
         """Takes a graph that has grown; what operations keep they keep."""
@@ -139,7 +144,7 @@ class Guest:
         with self._state.lock:
             self._state.move_to(graph)
             self._graph = graph
-            self._runner = PartRunner(self._state, self._runner.n_threads)
+            self._runner = PartRunner(self._state, self._runner.n_threads, OF_A_PROCESS)
         return [], []
 
     def run(self, frame: Frame, control: Control) -> tuple[list[str], list[bytes]]:

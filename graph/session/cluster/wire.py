@@ -80,7 +80,7 @@ def receive(connection: socket.socket) -> Frame | None:
         raise ConnectionError(f"a frame of {n_header} bytes and {n_blocks} blocks is none")
     try:
         header = json.loads(_exactly(connection, n_header))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConnectionError(f"a frame's header must be JSON: {error}") from None
     if not isinstance(header, dict):
         raise ConnectionError("a frame's header must be an object")

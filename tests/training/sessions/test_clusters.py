@@ -2,6 +2,7 @@
 
 import json
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -108,9 +109,36 @@ def test_use_of_what_another_task_keeps(cluster):
             session.run(within)
 
 
-@pytest.mark.parametrize(
-    "content", [b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 64, bytes(16), b"\x02" + bytes(15) + b"{}"]
-)
+def _frame(header: bytes) -> bytes:
+    return struct.pack("<QQ", len(header), 0) + header
+
+
+NO_FRAMES = {
+    "another protocol": b"GET / HTTP/1.1\r\n\r\n",
+    "too long": b"\xff" * 64,
+    "no header": bytes(16),
+    "cut off": b"\x02" + bytes(15) + b"{",
+    "no object": _frame(b"[]"),
+    "too deep": _frame(b"[" * 100_000),
+    "another request": _frame(b'{"do": "else"}'),
+    "no session": _frame(b'{"do": "run"}'),
+}
+
+
+def test_functions_of_python(cluster):
+    """One runs in the process that has it; another process refuses what may be another function."""
+    x = tf.constant(2.0)
+    here = tf.py_func(lambda x: x + 1, [x], tf.float32)
+    with tf.device("/job:ps"):
+        there = tf.py_func(lambda x: x + 1, [x], tf.float32)
+        doubled = here * 2
+    with tf.Session(cluster.server.target) as session:
+        assert session.run(doubled) == 6
+        with pytest.raises(tf.errors.UnimplementedError, match="function of another process"):
+            session.run(there)
+
+
+@pytest.mark.parametrize("content", NO_FRAMES.values(), ids=NO_FRAMES)
 def test_what_is_no_frame(cluster, content):
     """A server closes such a connection, and serves others."""
     with socket.create_connection(("localhost", int(cluster.worker.partition(":")[2]))) as other:
