@@ -213,10 +213,10 @@ def test_kernel(case):
             np.testing.assert_array_equal(result, expected)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if not case.data_dependent], ids=lambda case: case.id
+)
 def test_static_shape_of_known_inputs_is_exact(case):
-    if case.data_dependent:
-        pytest.skip("the shape depends on the data")
     op, _ = build(case, small_constants)
     for tensor, expected in zip(op.outputs, golden(case, op), strict=True):
         assert tensor.shape == expected.shape
