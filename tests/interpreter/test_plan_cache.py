@@ -12,7 +12,8 @@ from recurrent_models import content as recurrent
 
 from flatlite.engine.build import image as image_module
 from flatlite.engine.build import source_index
-from flatlite.engine.run import disk_cache, plan_runner
+from flatlite.engine.plan import fusion
+from flatlite.engine.run import disk_cache
 from flatlite.interpreter.plan import pending_plans, plan_cache
 from flatlite.interpreter.plan.planner import Planner
 from flatlite.interpreter.profile import profile
@@ -119,13 +120,13 @@ def test_variables_last_from_call_to_call(sort, tmp_path, plans, lazy):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_fused_instructions(threads, builder, saved, tmp_path, plans, lazy, monkeypatch):
-    fused, fuse = [], plan_runner.fused_table
+    fused, fuse = [], fusion.fused_table
 
     def fused_table(table, fusions):
-        fused.append([fusion.fields for fusion in fusions])
+        fused.append([one.fields for one in fusions])
         return fuse(table, fusions)
 
-    monkeypatch.setattr(plan_runner, "fused_table", fused_table)
+    monkeypatch.setattr(fusion, "fused_table", fused_table)
     b = builder()
     tensors = [b.input("x", (200, 300)), *(b.tensor(name, (200, 300)) for name in "uvy")]
     for kind, x, y in zip(("ABS", "SQUARE", "NEG"), tensors, tensors[1:], strict=False):
@@ -414,7 +415,7 @@ def test_a_changed_image_is_checked_again(corpus, plans, monkeypatch):
     stored(plans)[0].unlink()
     answers(Interpreter(path))
     monkeypatch.setattr(image_module, "_images", {})
-    monkeypatch.setattr(image_module, "checked_images", lambda: None)
+    monkeypatch.setattr(image_module, "_checked", lambda: None)
     checked = []
     check = image_module._check
     monkeypatch.setattr(
