@@ -134,6 +134,11 @@ def available(module: str) -> Image | None:
     return image
 
 
+def modules() -> list[str]:
+    """The modules whose code this process has asked for."""
+    return [*_images]
+
+
 def files(module: str) -> Mapping[str, File]:
     """The files that the code of a module was read from, by key (`Image.files`)."""
     image = _images.get(module)

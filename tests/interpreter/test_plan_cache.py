@@ -4,14 +4,15 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 from recurrent_models import SORTS
 from recurrent_models import content as recurrent
 
+from flatlite.engine.build import cache
 from flatlite.engine.build import image as image_module
-from flatlite.engine.build import source_index
 from flatlite.engine.plan import fusion
 from flatlite.engine.run import disk_cache
 from flatlite.interpreter.plan import pending_plans, plan_cache
@@ -425,11 +426,27 @@ def test_a_changed_image_is_checked_again(corpus, plans, monkeypatch):
     assert checked
 
 
-def test_every_source_file_has_a_say(tmp_path):
-    inner = tmp_path / "package" / "inner"
-    inner.mkdir(parents=True)
-    source = written(inner / "instruction.py", b"one")
-    before = source_index.listing(str(tmp_path))
-    assert before == source_index.listing(str(tmp_path))
+def test_sources_have_a_say(corpus, plans, tmp_path, monkeypatch):
+    """Those of the modules and kernels that made a plan, as they were when the process began."""
+    path, source = corpus / CORPUS_MODELS[1], written(tmp_path / "rule.py", b"one")
+    answers(Interpreter(path))
+    stored(plans)[0].unlink()
+    made_of = pending_plans.sources()
+    monkeypatch.setattr(pending_plans, "sources", lambda: [*made_of, str(source)])
+    answers(Interpreter(path))
+    assert not stored(plans)  # one was written after this process began
+    monkeypatch.setattr(disk_cache, "_BEGAN", time.time_ns())
+    answers(Interpreter(path))
+    assert len(stored(plans)) == 1
+    assert Interpreter(path)._model.cached_plan is not None
     written(source, b"three")
-    assert source_index.listing(str(tmp_path)) != before
+    cache.stamp.cache_clear()  # as another process
+    assert Interpreter(path)._model.cached_plan is None
+
+
+def test_plans_know_what_made_them(corpus, plans):
+    answers(Interpreter(corpus / CORPUS_MODELS[0]))
+    names = {os.path.relpath(path, cache.ENGINE) for path in pending_plans.sources()}
+    rooms = {"plan/program.py", "build/kernel.py", "../interpreter/plan/planner.py"}
+    assert {*rooms, "../schema/reader.py", "kernels/float32/gemm_f32.py"} <= names
+    assert not any("tests" in name or "converter" in name for name in names)
