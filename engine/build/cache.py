@@ -169,7 +169,7 @@ def cached_name(
 ) -> str:
     """The file name of an image built here: of all of a module, or of the kernels in `selected`."""
     source = source or source_digest(module)
-    state = digest(source, _compilers(), "\n".join(target.processor()).encode()).hex()[:24]
+    state = digest(source, _environment()).hex()[:24]
     if selected is None:
         return f"{module}-{state}.image"
     return (
@@ -318,6 +318,12 @@ def _home(package: str) -> str:
     if spec is None or spec.origin is None:
         raise RuntimeError(f"compiling kernels needs {package}; install it with pip")
     return os.path.dirname(spec.origin)
+
+
+@cache
+def _environment() -> bytes:
+    """What compiled code depends on beside its sources."""
+    return _compilers() + "\n".join(target.processor()).encode()
 
 
 def _compilers() -> bytes:

@@ -28,8 +28,8 @@ _START = "sources-"
 class SourceIndex:
     """The digests that are known of the engine's kernel modules.
 
-    A line of the file has a source's path, size and time of change, or a module's name, digest and
-    the numbers of its sources' lines.
+    The file says how many sources there are; then come lines with path, size and time of change of
+    each, and lines with name, digest and the numbers of its sources of each module.
 
     Args:
         home: the cache folder.
@@ -39,34 +39,41 @@ class SourceIndex:
 
     def __init__(self, home: str, engine: str, key: str) -> None:
         self._path, self._engine = os.path.join(home, f"{_START}{key}"), engine
+        self._sources: list[str] = []  # lines, read when they are asked for
+        self._modules: dict[str, str] = {}
+        self._paths: dict[str, str] = {}  # of sources that are as they were, by their numbers
         self._digests: dict[str, Digest] = {}
-        self._is_current: dict[str, bool] = {}
-        with contextlib.suppress(OSError, ValueError, IndexError), open(self._path) as file:
-            *lines, end = file.read().split("\n")
-            if end == "end":
-                self._take([line.split(" ") for line in lines])
-
-    def _take(self, lines: list[list[str]]) -> None:
-        n_sources = int(lines[0][0])
-        sources = [(path, (int(size), int(at))) for path, size, at in lines[1:][:n_sources]]
-        self._is_current = {path: self._stamp(path) == known for path, known in sources}
-        for module, digest, *numbers in lines[1 + n_sources :]:
-            paths = [sources[int(number)][0] for number in numbers]
-            self._digests[module] = bytes.fromhex(digest), paths
-
-    def _stamp(self, path: str) -> tuple[int, int] | None:
-        return stamp(f"{self._engine}/{path}")
+        with contextlib.suppress(OSError, ValueError), open(self._path) as file:
+            first, *lines = file.read().split("\n")
+            if lines and lines.pop() == "end":
+                self._sources = lines[: int(first)]
+                parts = (line.partition(" ") for line in lines[int(first) :])
+                self._modules = {module: known for module, _, known in parts}
 
     def get(self, module: str) -> Digest | None:
         """The digest of a module's sources, None where it is not known of these files."""
-        known = self._digests.get(module)
-        return known if known and all(self._is_current[path] for path in known[1]) else None
+        if module not in self._digests and module in self._modules:
+            digest, *numbers = self._modules.pop(module).split(" ")
+            with contextlib.suppress(ValueError, IndexError):
+                paths = [self._paths.get(n) or self._current(n) for n in numbers]
+                self._digests[module] = bytes.fromhex(digest), paths
+        return self._digests.get(module)
+
+    def _current(self, number: str) -> str:
+        """The path of a source; ValueError where the file is another one now."""
+        path, size, changed = self._sources[int(number)].split(" ")
+        if self._stamp(path) != (int(size), int(changed)):
+            raise ValueError(path)
+        self._paths[number] = path
+        return path
+
+    def _stamp(self, path: str) -> tuple[int, int] | None:
+        return stamp(f"{self._engine}/{path}")
 
     def update(self, digests: Mapping[str, Digest]) -> None:
         """Adds digests of modules, for other processes as well, in one write of the file."""
         self._digests.update(digests)
         paths = sorted({path for _, sources in self._digests.values() for path in sources})
-        self._is_current = dict.fromkeys(paths, True)
         stamps = [self._stamp(path) or (0, 0) for path in paths]
         if time.time_ns() - max((changed for _, changed in stamps), default=0) < SETTLED:
             return

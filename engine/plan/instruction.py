@@ -78,7 +78,10 @@ class Instruction:
         self.entry = code.addresses.get(self.key)
         self.arguments: list[Argument] = declaration.arrays
         self._read, self._written = declaration.read, declaration.written
-        self.elementwise = self._operands_in_place() if declaration.in_place else None
+        if declaration.in_place is not None:
+            result, operands = declaration.in_place
+            size = self.buffers[result].size
+            self.elementwise = result, tuple(i for i in operands if self.buffers[i].size == size)
         self.attach()
         if len({buffer.storage for buffer in self.buffers}) < len(self.buffers):
             self._check_overlap()
@@ -88,13 +91,6 @@ class Instruction:
         buffers = self.buffers
         self.reads = [buffers[i].storage for i in self._read]
         self.writes = [buffers[i].storage for i in self._written]
-
-    def _operands_in_place(self) -> tuple[int, tuple[int, ...]]:
-        names = [argument.name for argument in self.arguments]
-        result = next(i for i, argument in enumerate(self.arguments) if argument.over)
-        size = self.buffers[result].size
-        operands = [names.index(name) for name in self.arguments[result].over]
-        return result, tuple(i for i in operands if self.buffers[i].size == size)
 
     def _check_overlap(self) -> None:
         """Refuses to write what the instruction also reads, unless it is the very same bytes."""
