@@ -8,7 +8,7 @@ HOMES = {
     "converter.quantize.accuracy.budget": "AccuracyBudget",
     "converter.quantize.debugger": "QuantizationDebugOptions QuantizationDebugger",
     "delegates.load": "load_delegate",
-    "interpreter.options": "OpResolverType",
+    "interpreter.arguments": "OpResolverType",
     "tools.analyzer": "Analyzer=ModelAnalyzer",
 }
 MODULES = {"authoring": "converter.api.authoring", "nn": "compat.v1.lite_experimental_nn"}

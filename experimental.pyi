@@ -9,5 +9,5 @@ from .converter.quantize.accuracy.budget import AccuracyBudget as AccuracyBudget
 from .converter.quantize.debugger import QuantizationDebugOptions as QuantizationDebugOptions
 from .converter.quantize.debugger import QuantizationDebugger as QuantizationDebugger
 from .delegates.load import load_delegate as load_delegate
-from .interpreter.options import OpResolverType as OpResolverType
+from .interpreter.arguments import OpResolverType as OpResolverType
 from .tools.analyzer import ModelAnalyzer as Analyzer

@@ -11,7 +11,7 @@ HOMES = {
     "delegates.load": "load_delegate",
     "interpreter.interpreter": "Interpreter",
     "engine.run.limits": "Limits",
-    "interpreter.options": "OpResolverType",
+    "interpreter.arguments": "OpResolverType",
     "interpreter.signature": "SignatureRunner",
     "schema.custom_ops": "custom_op kernel",
     "interpreter.delegation.with_custom_ops": "InterpreterWithCustomOps",

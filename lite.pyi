@@ -14,9 +14,9 @@ from .converter.ophint.ophint import OpHint as OpHint
 from .delegates.delegate import Delegate as Delegate
 from .delegates.load import load_delegate as load_delegate
 from .engine.run.limits import Limits as Limits
+from .interpreter.arguments import OpResolverType as OpResolverType
 from .interpreter.delegation.with_custom_ops import InterpreterWithCustomOps as InterpreterWithCustomOps
 from .interpreter.interpreter import Interpreter as Interpreter
-from .interpreter.options import OpResolverType as OpResolverType
 from .interpreter.signature import SignatureRunner as SignatureRunner
 from .schema.custom_ops import custom_op as custom_op
 from .schema.custom_ops import kernel as kernel

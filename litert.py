@@ -11,7 +11,7 @@ HOMES = {
         "IntelOpenVinoOptions Options QualcommOptions"
     ),
     "interpreter.interpreter": "Interpreter",
-    "interpreter.options": "OpResolverType",
+    "interpreter.arguments": "OpResolverType",
     "interpreter.signature": "SignatureRunner",
     "interpreter.litert.tensor_buffer": "TensorBuffer",
     "interpreter.delegation.with_custom_ops": "InterpreterWithCustomOps",

@@ -3,6 +3,7 @@
 
 from .delegates.delegate import Delegate as Delegate
 from .delegates.load import load_delegate as load_delegate
+from .interpreter.arguments import OpResolverType as OpResolverType
 from .interpreter.delegation.with_custom_ops import InterpreterWithCustomOps as InterpreterWithCustomOps
 from .interpreter.interpreter import Interpreter as Interpreter
 from .interpreter.litert.compiled_model import CompiledModel as CompiledModel
@@ -16,6 +17,5 @@ from .interpreter.litert.compiled_options import IntelOpenVinoOptions as IntelOp
 from .interpreter.litert.compiled_options import Options as Options
 from .interpreter.litert.compiled_options import QualcommOptions as QualcommOptions
 from .interpreter.litert.tensor_buffer import TensorBuffer as TensorBuffer
-from .interpreter.options import OpResolverType as OpResolverType
 from .interpreter.signature import SignatureRunner as SignatureRunner
 from .tools.analyzer import ModelAnalyzer as ModelAnalyzer

@@ -8,29 +8,32 @@ by the number that such a size happens to have.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Symbolic(Protocol):
+        """A size that knows how it comes from unknown dimensions."""
+
+        def least(self, *sizes: int) -> int:
+            """The smallest of some sizes."""
+            ...
+
+        def largest(self, *sizes: int) -> int:
+            """The largest of some sizes."""
+            ...
+
+        def broadcast_size(self, other: int) -> int | None:
+            """The size to which it and another broadcast; None where they do not."""
+            ...
+
+        def from_front(self, size: int) -> int:
+            """Itself as a position in a dimension of `size`."""
+            ...
+
 
 MAX_SIZE = 2**31 - 1
-
-
-class Symbolic(Protocol):
-    """A size that knows how it comes from unknown dimensions."""
-
-    def least(self, *sizes: int) -> int:
-        """The smallest of some sizes."""
-        ...
-
-    def largest(self, *sizes: int) -> int:
-        """The largest of some sizes."""
-        ...
-
-    def broadcast_size(self, other: int) -> int | None:
-        """The size to which it and another broadcast; None where they do not."""
-        ...
-
-    def from_front(self, size: int) -> int:
-        """Itself as a position in a dimension of `size`."""
-        ...
 
 
 def is_plain(size: int) -> bool:

@@ -1,11 +1,15 @@
 """Who may use an interpreter: one call at a time, and none while views of its memory are alive."""
 
-from collections.abc import Callable, Generator
+from __future__ import annotations
+
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 from weakref import ref
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
 
 _ALIVE = """There is at least 1 reference to internal data
       in the interpreter in the form of a numpy array or slice. Be sure to

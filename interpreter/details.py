@@ -2,88 +2,87 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..schema.quantization import Quantization
-from .spec import OperatorSpec, SubgraphSpec, TensorSpec
-
 if TYPE_CHECKING:
+    from typing import TypedDict
+
     from ..schema.flatbuffer import Record
+    from ..schema.quantization import Quantization
+    from .spec import OperatorSpec, SubgraphSpec, TensorSpec
 
+    class QuantizationParameters(TypedDict):
+        """How a tensor is quantized; empty arrays where it is not."""
 
-class QuantizationParameters(TypedDict):
-    """How a tensor is quantized; empty arrays where it is not."""
+        scales: np.ndarray
+        zero_points: np.ndarray
+        quantized_dimension: int
+        block_size: int
 
-    scales: np.ndarray
-    zero_points: np.ndarray
-    quantized_dimension: int
-    block_size: int
+    class DimensionDetails(TypedDict, total=False):
+        """How one dimension of a sparse tensor is stored: with its size when it is dense."""
 
+        format: int
+        dense_size: int
+        array_segments: np.ndarray
+        array_indices: np.ndarray
 
-class DimensionDetails(TypedDict, total=False):
-    """How one dimension of a sparse tensor is stored: with its size when it is dense."""
+    class SparsityParameters(TypedDict, total=False):
+        """How a sparse tensor is stored; nothing for a dense one."""
 
-    format: int
-    dense_size: int
-    array_segments: np.ndarray
-    array_indices: np.ndarray
+        traversal_order: np.ndarray
+        block_map: np.ndarray
+        dim_metadata: list[DimensionDetails]
 
+    class TensorDetails(TypedDict):
+        """One tensor."""
 
-class SparsityParameters(TypedDict, total=False):
-    """How a sparse tensor is stored; nothing for a dense one."""
+        name: str
+        index: int
+        shape: np.ndarray
+        shape_signature: np.ndarray
+        dtype: type[np.generic]
+        quantization: tuple[float, int]
+        quantization_parameters: QuantizationParameters
+        sparsity_parameters: SparsityParameters
 
-    traversal_order: np.ndarray
-    block_map: np.ndarray
-    dim_metadata: list[DimensionDetails]
+    class OperatorDetails(TypedDict):
+        """One operator."""
 
-
-class TensorDetails(TypedDict):
-    """One tensor."""
-
-    name: str
-    index: int
-    shape: np.ndarray
-    shape_signature: np.ndarray
-    dtype: type[np.generic]
-    quantization: tuple[float, int]
-    quantization_parameters: QuantizationParameters
-    sparsity_parameters: SparsityParameters
-
-
-class OperatorDetails(TypedDict):
-    """One operator."""
-
-    index: int
-    op_name: str
-    inputs: np.ndarray
-    outputs: np.ndarray
-    operand_types: list[type[np.generic]]
-    result_types: list[type[np.generic]]
-
-
-_NONE = Quantization(np.empty(0, np.float32), np.empty(0, np.int64))
+        index: int
+        op_name: str
+        inputs: np.ndarray
+        outputs: np.ndarray
+        operand_types: list[type[np.generic]]
+        result_types: list[type[np.generic]]
 
 
 def tensor_details(tensor: TensorSpec, shape: tuple[int, ...]) -> TensorDetails:
     """The description of one tensor whose shape is now `shape`."""
-    quantization = tensor.quantization or _NONE
-    per_tensor = len(quantization.scales) == 1
+    quantization, pair = tensor.quantization, (0.0, 0)
+    if quantization is not None and len(quantization.scales) == 1:
+        pair = quantization.scale, quantization.zero_point
     return {
         "name": tensor.name,
         "index": tensor.index,
         "shape": np.array(shape, np.int32),
         "shape_signature": np.array(tensor.signature or shape, np.int32),
         "dtype": numpy_type(tensor),
-        "quantization": ((quantization.scale, quantization.zero_point) if per_tensor else (0.0, 0)),
-        "quantization_parameters": {
-            "scales": np.array(quantization.scales, np.float32),
-            "zero_points": np.array(quantization.zero_points, np.int32),
-            "quantized_dimension": quantization.axis,
-            "block_size": quantization.block_size,
-        },
+        "quantization": pair,
+        "quantization_parameters": _parameters(quantization),
         "sparsity_parameters": _sparsity(tensor.sparsity),
+    }
+
+
+def _parameters(quantization: Quantization | None) -> QuantizationParameters:
+    none = quantization is None
+    return {
+        "scales": np.array(() if none else quantization.scales, np.float32),
+        "zero_points": np.array(() if none else quantization.zero_points, np.int32),
+        "quantized_dimension": 0 if none else quantization.axis,
+        "block_size": 0 if none else quantization.block_size,
     }
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..schema import tables
 from ..schema.dtypes import PACKED_BITS, numpy_dtype
-from ..schema.errors import ModelError
 from ..schema.flatbuffer import Record, options_class
 from ..schema.quantization import Blocks, Quantization
 from ..schema.targets.runtime_versions import known_versions
@@ -119,7 +118,7 @@ def _operator(position: int, record: Record, code: tuple[str, int, bool]) -> Ope
 
 
 def _ints(vector: np.ndarray | None) -> tuple[int, ...]:
-    return () if vector is None else tuple(np.asarray(vector).tolist())
+    return () if vector is None else tuple(vector.tolist())
 
 
 def _by_name(maps: Iterable[Record] | None) -> dict[str, int]:
@@ -148,6 +147,8 @@ def _by_blocks(
     tensors: Sequence[tuple[Record, np.ndarray | None]],
 ) -> Quantization:
     """The quantization of a tensor of `shape` whose blocks have scales in other tensors."""
+    from ..schema.errors import ModelError
+
     block = _ints(details.block_shape) or (*[1] * (len(shape) - 1), int(details.block_size))
     fits = len(block) == len(shape) and all(
         size > 0 and n % size == 0 for n, size in zip(shape, block, strict=False)
@@ -185,6 +186,8 @@ def check_operators(model: Record) -> None:
         known = known_versions(kind)
         if is_custom or (version in known and family_of(kind)):
             continue
+        from ..schema.errors import ModelError
+
         why = (
             "An older version of this builtin might be supported. Are you using an old TFLite "
             f"binary with a newer model? flatlite knows {known[0]} to {known[-1]}."

@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from .access import CallLock, Views, detached
-from .arguments import as_index, content_of, fits_exactly, usable_delegates
-from .collection import collection_paused
+from .arguments import (
+    OpResolverType,
+    as_index,
+    checked,
+    content_of,
+    fits_exactly,
+    takes_cached_plans,
+    usable_delegates,
+)
 from .model import LoadedModel
-from .options import OpResolverType, checked, takes_cached_plans
 from .plan.allocation import Allocation
 from .plan.scope import Scope
 
@@ -27,10 +33,10 @@ if TYPE_CHECKING:
     from ..engine.run.disk_cache import CacheEntry
     from ..engine.run.limits import Limits
     from ..engine.run.times import OperatorTime, Run, Times
+    from .arguments import Options, State
     from .delegation.delegation import DelegateReport
     from .delegation.partition import AnyDelegate
     from .details import OperatorDetails, TensorDetails
-    from .options import Options, State
     from .plan.plan import Plan
     from .signature import SignatureRunner
     from .spec import SignatureSpec
@@ -121,8 +127,7 @@ class Interpreter:
             store_now(cache_entry.key)
             cached_bytes = cache_entry.read()
         folder = None if self._path is None else os.path.dirname(os.path.abspath(self._path))
-        with collection_paused():
-            model = LoadedModel(content, cached_bytes, cache_entry, share_weights, folder)
+        model = LoadedModel(content, cached_bytes, cache_entry, share_weights, folder)
         if limits is not None:
             model.check(limits)
         self._start(model, cache_entry if model.is_alone else None)

@@ -67,8 +67,10 @@ class LoadedModel:
     @cached_property
     def _record(self) -> Record:
         from ..schema.flatbuffer import parse
+        from .collection import collection_paused
 
-        return parse(self.content)
+        with collection_paused():
+            return parse(self.content)
 
     @cached_property
     def _external(self) -> ExternalBuffers:
@@ -162,7 +164,7 @@ class LoadedModel:
         With a cache entry, all who use it in this process share its packed constants;
         `share_weights` says that all processes do.
         """
-        from ..engine.plan.packed import PackedConstants, packed_constants
+        from ..engine.plan.serialized import PackedConstants, packed_constants
         from .plan.plan_cache import CachedPlan
 
         packed = PackedConstants() if entry is None else packed_constants(entry, share_weights)

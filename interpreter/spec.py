@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.plan.buffer import CONSTANT, Storage, constant
-from ..schema.dtypes import unpacked
-from ..schema.quantization import Quantization
 from .plan.node import Operand, TensorDeclaration
 
 if TYPE_CHECKING:
     from ..schema.flatbuffer import Record
+    from ..schema.quantization import Quantization
 
 NOTHING = np.empty(0, np.uint8)
 
@@ -126,6 +125,8 @@ class TensorSpec:
         if self.dtype.hasobject:
             return self._strings()
         if self.bits:
+            from ..schema.dtypes import unpacked
+
             return unpacked(data, self.bits, self.dtype, self.shape)
         if self.sparsity is not None:
             from ..schema.sparse import densify

@@ -14,10 +14,10 @@ import numpy as np
 
 from . import tables
 from .dtypes import PACKED_BITS, TENSOR_TYPES
-from .errors import ModelError
 from .record import Record, options_class
 
 if TYPE_CHECKING:
+    from .errors import ModelError
     from .files import Content
 
 SCHEMA_VERSION = 3
@@ -41,12 +41,12 @@ def check(model: Record, n_operands: int | None = None) -> None:
         n_operands: How many operands all operators together may name; None for any number.
     """
     if model.version != SCHEMA_VERSION:
-        raise ModelError(
+        raise _refusal(
             f"Model provided is schema version {model.version} not equal to supported version"
             f" {SCHEMA_VERSION}."
         )
     if not model.subgraphs:
-        raise ModelError("No subgraph in the model.")
+        raise _refusal("No subgraph in the model.")
     location = "model"
     try:
         if len(model.subgraphs) > MAX_SUBGRAPHS:
@@ -62,7 +62,13 @@ def check(model: Record, n_operands: int | None = None) -> None:
         _check_calls(calls)
         _check_names(model)
     except Mistake as mistake:
-        raise ModelError(f"{location}: {mistake}") from None
+        raise _refusal(f"{location}: {mistake}") from None
+
+
+def _refusal(message: str) -> ModelError:
+    from .errors import ModelError  # with the family of errors half a millisecond
+
+    return ModelError(message)
 
 
 def operator_name(code: Record) -> str:
@@ -105,7 +111,7 @@ class _Tensors:
             for index, tensor in enumerate(tensors):
                 if self.check_tensor(tensor, len(tensors)):
                     constants.add(index)
-        except (Mistake, ModelError) as mistake:
+        except (Mistake, type(_refusal(""))) as mistake:
             name = tensors[index].name or ""
             raise Mistake(f"tensor {index} '{name:.99}': {mistake}") from None
         _check_range("input", subgraph.inputs, 0, len(tensors))

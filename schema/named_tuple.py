@@ -12,15 +12,17 @@ if TYPE_CHECKING:
 else:
     from operator import itemgetter
 
+    _ELEMENTS = [property(itemgetter(i)) for i in range(16)]
+
     class _Maker(type):
-        """Gives a class a property for each annotation."""
+        """Gives a class a property for each annotation, of at most 16."""
 
         def __new__(cls, name, bases, namespace):
             fields = tuple(namespace.get("__annotations__", ()))
             namespace["_field_defaults"] = {k: namespace.pop(k) for k in fields if k in namespace}
             namespace["_fields"] = namespace["__match_args__"] = fields
             namespace["__slots__"] = ()
-            namespace.update((field, property(itemgetter(i))) for i, field in enumerate(fields))
+            namespace.update(zip(fields, _ELEMENTS[: len(fields)], strict=True))
             return super().__new__(cls, name, bases, namespace)
 
     class NamedTuple(tuple, metaclass=_Maker):

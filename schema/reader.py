@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from . import tables
-from .errors import ModelError, noted
-from .named_tuple import NamedTuple
 from .record import FieldValue, Record, record
 
 if TYPE_CHECKING:
     from .definition import Schema
+    from .errors import ModelError
 
 INVALID = "The model is not a valid Flatbuffer buffer"
 MAX_TABLES = 10**6
@@ -50,6 +49,12 @@ _CODES = {
 _Members = tuple[str | None, ...]
 _Argument: TypeAlias = "_Kind | np.dtype | None"
 _Decode = Callable[..., FieldValue]  # (reader, argument, where, offset)
+_Scalar: TypeAlias = "tuple[str, int, tables.Default, str, int | None]"
+"""field, slot, default, its code of `struct`, how many members its enum has"""
+_Pointer: TypeAlias = "tuple[str, int, _Decode, _Argument]"
+"""field, slot, what reads it, and what that is told"""
+_Union: TypeAlias = "tuple[str, int, _Members]"
+"""field, slot, tables it may hold"""
 _U32 = Struct("<I").unpack_from
 _VTABLE = Struct("<HH").unpack_from
 _BACK = Struct("<i").unpack_from
@@ -64,20 +69,24 @@ def read(data: memoryview, identified: bool = True, schema: Schema = tables) -> 
     is_model = schema is tables
     invalid = INVALID if is_model else INVALID.replace("model", schema.ROOT_TYPE)
     if len(data) < 8:
-        raise noted(ModelError(invalid), f"{len(data)} bytes are too few for one")
+        raise _refusal(invalid, f"{len(data)} bytes are too few for one")
     if identified and bytes(data[4:8]) != schema.FILE_IDENTIFIER.encode():
         reason = f"bytes 4 to 8 must be {schema.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}"
-        raise noted(
-            ModelError(invalid), f"{reason}; this is not a .tflite file" if is_model else reason
-        )
+        raise _refusal(invalid, f"{reason}; this is not a .tflite file" if is_model else reason)
     reader = _Reader(data, schema)
     try:
         root = reader.table(_kind(schema.ROOT_TYPE, schema), 0, _U32(data, 0)[0])
         if is_model:
             reader.resolve(root)
     except _Malformed as malformed:
-        raise noted(ModelError(invalid), str(malformed)) from None
+        raise _refusal(invalid, str(malformed)) from None
     return root
+
+
+def _refusal(message: str, note: str) -> ModelError:
+    from .errors import ModelError, noted  # with the family of errors half a millisecond
+
+    return noted(ModelError(message), note)
 
 
 class _Malformed(Exception):
@@ -310,27 +319,6 @@ def _integers(numbers: np.ndarray) -> Iterator[int]:
     return chain.from_iterable(numbers[i : i + n].tolist() for i in range(0, len(numbers), n))
 
 
-class _Scalar(NamedTuple):
-    field: str
-    slot: int
-    default: tables.Default
-    code: str  # of `struct`
-    limit: int | None  # of an enum
-
-
-class _Pointer(NamedTuple):
-    field: str
-    slot: int
-    decode: _Decode
-    argument: _Argument
-
-
-class _Union(NamedTuple):
-    field: str
-    slot: int
-    members: _Members
-
-
 class _Kind:
     """How the fields of one table of the schema are read."""
 
@@ -345,21 +333,21 @@ class _Kind:
             inner = type_.strip("[]")
             scalar = schema.ENUM_TYPES.get(inner, inner)
             if type_ in schema.UNIONS:
-                self.unions.append(_Union(field, slot, schema.UNIONS[type_]))
+                self.unions.append((field, slot, schema.UNIONS[type_]))
             elif inner == "string":
                 read_text = _Reader.text if type_ == inner else _Reader.text_list
-                self.pointers.append(_Pointer(field, slot, read_text, None))
+                self.pointers.append((field, slot, read_text, None))
             elif type_ == inner and scalar in _CODES:
                 limit = len(schema.ENUMS[type_]) if type_ in schema.ENUMS else None
-                self.plain.append(_Scalar(field, slot, default, _CODES[scalar], limit))
+                self.plain.append((field, slot, default, _CODES[scalar], limit))
             elif scalar in _CODES:
                 dtype = np.dtype("<" + _CODES[scalar])
-                self.pointers.append(_Pointer(field, slot, _Reader.numbers, dtype))
+                self.pointers.append((field, slot, _Reader.numbers, dtype))
             elif type_ == inner:
-                self.pointers.append(_Pointer(field, slot, _Reader.table, _kind(inner, schema)))
+                self.pointers.append((field, slot, _Reader.table, _kind(inner, schema)))
             else:
                 kind = _kind(inner, schema)
-                self.pointers.append(_Pointer(field, slot, _Reader.table_list, kind))
+                self.pointers.append((field, slot, _Reader.table_list, kind))
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...interpreter.options import as_member
+from ...interpreter.arguments import as_member
 
 
 class OpsSet(enum.Enum):

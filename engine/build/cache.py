@@ -15,15 +15,15 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from . import target
-from .source_index import SourceIndex, first_listing
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+    from .source_index import Digest, SourceIndex
     from .target import Target
 
 try:
@@ -51,6 +51,7 @@ _COMPILING = (
     "build/compiler.py",
     "build/linker.py",
 )  # what makes code beside the kernel file and its imports
+SETTLED = 3_000_000_000  # nanoseconds after which no change of a file hides in a tick of its clock
 _TICK = 20_000_000  # nanoseconds; the clock of Linux's file systems goes on every 10 ms at least
 _MAX_STATES = 16  # states of one module whose images stay: other processors, other versions
 _sources: dict[str, tuple[bytes, list[str]]] = {}
@@ -168,7 +169,7 @@ def cached_name(
 ) -> str:
     """The file name of an image built here: of all of a module, or of the kernels in `selected`."""
     source = source or source_digest(module)
-    state = digest(source, _compilers(), "\n".join(target.processor()).encode()).hex()[:24]
+    state = digest(source, _environment()).hex()[:24]
     if selected is None:
         return f"{module}-{state}.image"
     return (
@@ -206,6 +207,28 @@ def _names_in(home: str) -> list[str]:
 
 def source_digest(module: str) -> bytes:
     """The digest of a kernel file and of every engine file its code depends on."""
+    return _known_digest(module)[0]
+
+
+def sources(module: str) -> list[str]:
+    """The paths of these files."""
+    return [f"{ENGINE}/{path}" for path in _known_digest(module)[1]]
+
+
+@lru_cache(4096)
+def stamp(path: str) -> tuple[int, int] | None:
+    """Size and time of change of a source; None where it is none.
+
+    The same at each call: a process keeps the code it began with.
+    """
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+def _known_digest(module: str) -> Digest:
     index = _source_index(ENGINE, location())
     if index is None:
         return _digest_of_sources(module)
@@ -226,12 +249,13 @@ def _source_index(engine: str, _home: str | None) -> SourceIndex | None:
         home = None
     if home is None:
         return None
-    listed = first_listing(engine)
-    key = digest(repr((FORMAT, _COMPILING, KERNEL_FOLDERS, listed)).encode()).hex()
-    return SourceIndex(home, listed, key)
+    from .source_index import SourceIndex  # a plan that was stored knows its images
+
+    key = digest(repr((FORMAT, _COMPILING, KERNEL_FOLDERS, engine)).encode()).hex()
+    return SourceIndex(home, engine, key)
 
 
-def _digest_of_sources(module: str) -> bytes:
+def _digest_of_sources(module: str) -> Digest:
     digests: dict[str, bytes] = {}
     pending = [path_of(module), *_COMPILING]
     while pending:
@@ -239,7 +263,8 @@ def _digest_of_sources(module: str) -> bytes:
         if path not in digests:
             digests[path], needed = _source(path)
             pending.extend(needed)
-    return digest(bytes([FORMAT]), *(digests[path] for path in sorted(digests)))
+    paths = sorted(digests)
+    return digest(bytes([FORMAT]), *(digests[path] for path in paths)), paths
 
 
 def _source(path: str) -> tuple[bytes, list[str]]:
@@ -293,6 +318,12 @@ def _home(package: str) -> str:
     if spec is None or spec.origin is None:
         raise RuntimeError(f"compiling kernels needs {package}; install it with pip")
     return os.path.dirname(spec.origin)
+
+
+@cache
+def _environment() -> bytes:
+    """What compiled code depends on beside its sources."""
+    return _compilers() + "\n".join(target.processor()).encode()
 
 
 def _compilers() -> bytes:

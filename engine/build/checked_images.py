@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from . import cache as cache_folder
-from .source_index import SETTLED
+from .cache import SETTLED
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -119,7 +119,8 @@ class Argument:
 class Declaration:
     """The arguments of one kernel and the sets of dtypes it is compiled for.
 
-    `in_place` says that the result may lie on an argument.
+    `in_place` has the positions of the array that is the result and of those it may lie on; None
+    where it may lie on none.
     """
 
     def __init__(self, name: str, text: str, sets: Mapping[str, Dtypes]) -> None:
@@ -135,10 +136,10 @@ class Declaration:
                 f"{name}: sets {sorted(self.sets)} given, {sorted(used)} used in '{text}'"
             )
         self.arrays = [a for a in self.arguments if a.rank is not None]
-        self.in_place = any(a.over for a in self.arguments)
+        self.in_place = self._places()
         self.read = [i for i, a in enumerate(self.arrays) if a.reads]
         self.written = [i for i, a in enumerate(self.arrays) if a.writes]
-        if self.in_place:
+        if self.in_place is not None:
             self._check_in_place()
         self.scalars = [a for a in self.arguments if a.rank is None]
         self.has_records = any(a.record for a in self.scalars)
@@ -172,6 +173,13 @@ class Declaration:
         dtype = None if letter else np.dtype(kind)
         self.arguments.append(Argument(name, letter, dtype, rank, dims, self.n_slots, tuple(over)))
         self.n_slots += 1 + (rank or 0)
+
+    def _places(self) -> tuple[int, list[int]] | None:
+        names = [array.name for array in self.arrays]
+        for i, array in enumerate(self.arrays):
+            if array.over:
+                return i, [names.index(name) for name in array.over if name in names]
+        return None
 
     def _check_in_place(self) -> None:
         """Refuses arrays that lie on others unless one result lies on what is only read."""
@@ -237,9 +245,9 @@ class Declaration:
             if not hasattr(buffer, "storage"):
                 self._refuse(argument, "a buffer", repr(buffer))
             shape, dtype, storage = buffer.shape, buffer.dtype, buffer.storage
+            letter = argument.letter
             if len(shape) != argument.rank:
                 self._refuse(argument, f"rank {argument.rank}", f"shape {shape}")
-            letter = argument.letter
             if letter is None:
                 if dtype is not argument.dtype and dtype != argument.dtype:
                     self._refuse(argument, argument.dtype, dtype)

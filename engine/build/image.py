@@ -18,17 +18,17 @@ import contextlib
 import os
 import struct
 from _thread import allocate_lock
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from . import cache, target
-from .checked_images import checked_images
 from .target import PAGE
 
 if TYPE_CHECKING:
     from typing import TypedDict
 
+    from .checked_images import CheckedImages
     from .declaration import Declaration, DescribedSets
     from .linker import Flat
 
@@ -134,6 +134,11 @@ def available(module: str) -> Image | None:
     return image
 
 
+def modules() -> list[str]:
+    """The modules whose code this process has asked for."""
+    return [*_images]
+
+
 def files(module: str) -> Mapping[str, File]:
     """The files that the code of a module was read from, by key (`Image.files`)."""
     image = _images.get(module)
@@ -154,6 +159,24 @@ def _is_there(request: str) -> bool:
     if image is None:
         return False
     return image.has(selected) if selected else image.complete
+
+
+def ensure(requests: Sequence[str]) -> None:
+    """Makes the code for `requests` available. Raises what `driver.ensure` does."""
+    if missing(requests):
+        from . import driver  # the compiler is imported only here
+
+        driver.ensure(requests)
+
+
+def loaded(module: str) -> Image:
+    """The image of a whole kernel module, built now when there is none."""
+    code = complete(module)
+    if code is None:
+        ensure([module])
+        code = complete(module)
+        assert code is not None  # `ensure` has built it
+    return code
 
 
 def search_again(requests: Iterable[str]) -> None:
@@ -240,7 +263,7 @@ def read(path: str, stamp: Stamp | None = None) -> Image:
     try:
         status = os.fstat(descriptor)
         current = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-        checked = checked_images()
+        checked = None if current == stamp else _checked()
         known = current == stamp or (checked is not None and checked.has(path, current))
         data = _read_all(descriptor, min(status.st_size, _START if known else status.st_size))
         header, offset, size = _parts(data) if known else _check(path, data)
@@ -252,6 +275,12 @@ def read(path: str, stamp: Stamp | None = None) -> Image:
     if checked is not None and not known:
         checked.add(path, current)
     return _image(header, base, (path, current))
+
+
+def _checked() -> CheckedImages | None:
+    from .checked_images import checked_images  # a plan that was stored knows its images
+
+    return checked_images()
 
 
 def is_sound(path: str) -> bool:

@@ -10,8 +10,8 @@ from .layout import move
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..plan.branches import Branch
     from ..plan.buffer import Buffer
+    from ..plan.instruction import Branch
     from ..plan.program import Program
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import abi
-from ..build import on_demand
+from ..build import image
 from . import arena
 from .instruction import Instruction
 
@@ -133,7 +133,7 @@ def fused_table(table: np.ndarray, fused: Sequence[Fusion]) -> tuple[np.ndarray,
     table = table.copy()
     content: list[int] = []
     starts: list[int] = []
-    entry = on_demand.loaded("launch").addresses["fusion"] if fused else 0
+    entry = image.loaded("launch").addresses["fusion"] if fused else 0
     for fusion in fused:
         members = table[fusion.first : fusion.last + 1, [abi.ENTRY, abi.RECORD]]
         starts.append(len(content))

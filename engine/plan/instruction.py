@@ -1,4 +1,4 @@
-"""What a program is made of: kernel calls and Python steps."""
+"""What a program is made of: kernel calls, Python steps, and branches, which say what is next."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from .. import abi
 from .buffer import CONSTANT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
     from ..build.declaration import Argument, Number
     from ..build.image import Image
-    from .branches import Branch
-    from .buffer import Buffer
+    from .buffer import Buffer, Storage
 
     AnyInstruction: TypeAlias = "Instruction | HostStep | Branch"
     Tag: TypeAlias = object
@@ -79,7 +78,10 @@ class Instruction:
         self.entry = code.addresses.get(self.key)
         self.arguments: list[Argument] = declaration.arrays
         self._read, self._written = declaration.read, declaration.written
-        self.elementwise = self._operands_in_place() if declaration.in_place else None
+        if declaration.in_place is not None:
+            result, operands = declaration.in_place
+            size = self.buffers[result].size
+            self.elementwise = result, tuple(i for i in operands if self.buffers[i].size == size)
         self.attach()
         if len({buffer.storage for buffer in self.buffers}) < len(self.buffers):
             self._check_overlap()
@@ -89,13 +91,6 @@ class Instruction:
         buffers = self.buffers
         self.reads = [buffers[i].storage for i in self._read]
         self.writes = [buffers[i].storage for i in self._written]
-
-    def _operands_in_place(self) -> tuple[int, tuple[int, ...]]:
-        names = [argument.name for argument in self.arguments]
-        result = next(i for i, argument in enumerate(self.arguments) if argument.over)
-        size = self.buffers[result].size
-        operands = [names.index(name) for name in self.arguments[result].over]
-        return result, tuple(i for i in operands if self.buffers[i].size == size)
 
     def _check_overlap(self) -> None:
         """Refuses to write what the instruction also reads, unless it is the very same bytes."""
@@ -156,3 +151,48 @@ class HostStep:
     def buffers(self) -> tuple[Buffer, ...]:
         """Everything the function is given."""
         return (*self.inputs, *self.outputs)
+
+
+class _Flag:
+    """Where a branch's record has the address of its flag."""
+
+    slot = abi.FLAG
+
+
+class Branch:
+    """Goes on at `target`, unless the bool `flag` holds; always when there is none.
+
+    Attributes:
+        target: the Branch to go on at; None goes on at the instruction after this one.
+    """
+
+    __slots__ = ("arguments", "buffers", "reads", "record", "tag", "target")
+    name, entry, split, is_pure = "branch", 0, None, False
+    writes: tuple[Storage, ...] = ()
+    elementwise = None
+
+    def __init__(self, flag: Buffer | None, target: Branch | None, tag: Tag) -> None:
+        self.buffers = () if flag is None else (flag,)
+        self.arguments = (_Flag,) * len(self.buffers)
+        self.reads = [buffer.storage for buffer in self.buffers]
+        self.target, self.tag = target, tag
+        self.record = [0] * abi.BRANCH_WORDS
+
+    def chunks(self, threads: int = 1, time: float | None = None) -> int:
+        """0, by which the plan runner knows it from a kernel."""
+        return 0
+
+
+def resolve_targets(instructions: Sequence[AnyInstruction]) -> None:
+    """Writes the position of its target into the record of each branch among `instructions`.
+
+    Raises ValueError when that is not among them.
+    """
+    positions = {id(x): i for i, x in enumerate(instructions) if isinstance(x, Branch)}
+    for i, instruction in enumerate(instructions):
+        if isinstance(instruction, Branch):
+            target = instruction.target
+            position = i + 1 if target is None else positions.get(id(target))
+            if position is None:
+                raise ValueError("no host step may stand between a branch and its target")
+            instruction.record[abi.TARGET] = position

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from .branches import Branch, loops
+from .branches import loops
 from .buffer import ARENA
-from .instruction import Instruction
+from .instruction import Branch, Instruction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -33,13 +33,12 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from .. import abi
-from ..build import image, on_demand
+from ..build import image
 from ..run.faults import Fault
 from ..run.plan_runner import PlanRunner
 from . import arena
-from .branches import Branch, is_conditional, resolve_targets
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
-from .instruction import HostStep, Instruction
+from .instruction import Branch, HostStep, Instruction, resolve_targets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -289,7 +288,7 @@ class Program:
         """Makes sure of all the machine code; checks the instructions that could not be before."""
         requests = ["launch"] if self.threads == 1 else ["launch", "threads"]
         requests += [instruction.request for instruction in self._uncompiled]
-        on_demand.ensure(requests)
+        image.ensure(requests)
         for instruction in self._uncompiled:
             code = image.available(instruction.name.partition(".")[0])
             assert code is not None  # `ensure` has built it
@@ -315,6 +314,8 @@ class Program:
             try:
                 self._run_constant(constant, layout)
             except Fault as fault:
+                from .branches import is_conditional
+
                 if fault.instruction is None or not is_conditional(instructions, fault.instruction):
                     raise
                 deferred.append(fault.instruction)

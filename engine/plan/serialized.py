@@ -5,30 +5,35 @@ out, and for each pointer the region of memory it goes to and how far into that.
 `SerializedProgram` is the program of it: it gives the regions their memory, fills the pointers in
 and runs the constant instructions. Constants in the model file stay there, but for the small ones
 that each run reads: these lie together.
+
+The programs of one plan in a process share what its constant instructions made, such as packed
+weights. With a cache entry, all processes do: the first one stores it beside the plan, and each
+maps that file after its digest was checked. Mapped constants lie in the system's page cache, in one
+copy and in small pages.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
 from .. import abi
-from ..build import image, on_demand
+from ..build import image
 from ..run.plan_runner import PlanRunner
 from . import arena
-from .branches import Branch, resolve_targets
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, Buffer, Storage
-from .fusion import Fusion
-from .instruction import HostStep, Instruction
+from .instruction import Branch, HostStep, Instruction, resolve_targets
 from .program import MOST_CHUNKS, SMALL, AnyBuffer, Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
+    from ..run.disk_cache import CacheEntry
+    from .fusion import Fusion
     from .instruction import AnyInstruction, Tag
-    from .packed import PackedConstants
     from .planner import Layout
 
     InstructionLine: TypeAlias = "tuple[int, str, str, str, int | None, int, Tag]"
@@ -200,7 +205,7 @@ def _images(instructions: Iterable[AnyInstruction], threads: int) -> list[ImageF
     """(module, path, stamp) of the image files that are needed."""
     needed: dict[str, set[str]] = {}
     for module in ["launch"] if threads == 1 else ["launch", "threads"]:
-        needed[module] = set(on_demand.loaded(module).addresses)
+        needed[module] = set(image.loaded(module).addresses)
     for instruction in instructions:
         if isinstance(instruction, Instruction) and instruction.entry:
             needed.setdefault(instruction.name.partition(".")[0], set()).add(instruction.key)
@@ -211,6 +216,48 @@ def _images(instructions: Iterable[AnyInstruction], threads: int) -> list[ImageF
             raise _Unserializable
         images.update((module, *files[key]) for key in keys)
     return sorted(images)
+
+
+class PackedConstants:
+    """The packed constants of one plan.
+
+    Args:
+        entry: that of the plan, where they are shared among processes.
+    """
+
+    def __init__(self, entry: CacheEntry | None = None):
+        self._entry = entry
+        self._region: ref[np.ndarray] | None = None
+
+    def find(self, n_bytes: int) -> np.ndarray | None:
+        """The constants, as bytes that nobody may write to; None when they are to be made."""
+        region = None if self._region is None else self._region()
+        if region is None and self._entry is not None:
+            region = self._entry.mapped(n_bytes)
+            if region is not None:
+                self._region = ref(region)
+        return region
+
+    def keep(self, region: np.ndarray) -> np.ndarray:
+        """Stores constants that were just made; what to use instead of them, as bytes."""
+        if self._entry is not None and self._entry.store_mapped(region):
+            mapped = self._entry.mapped(region.nbytes)
+            region = region if mapped is None else mapped
+        self._region = ref(region)
+        return region
+
+
+_IN_PROCESS: WeakValueDictionary[tuple[str, bool], PackedConstants] = WeakValueDictionary()
+
+
+def packed_constants(entry: CacheEntry, shared: bool) -> PackedConstants:
+    """Those of the plan with this entry; all its programs in this process get the same object."""
+    key = entry.key, shared
+    packed = _IN_PROCESS.get(key)
+    if packed is None:
+        # Two threads may be here at once; both get the object of the first.
+        packed = _IN_PROCESS.setdefault(key, PackedConstants(entry if shared else None))
+    return packed
 
 
 class _SerializedInstruction(Instruction):
@@ -259,7 +306,7 @@ class SerializedProgram(Program):
         fused, self._sizes, self._blob, bound, readable = fields[3:]
         self._images = {file[0]: image.adopt(*file) for file in images}
         self._content = content
-        self._fusions = [Fusion(*arguments) for arguments in fused]
+        self._fusions = _fusions(fused)
         self.bound_buffers = [_buffer(dtype, shape, BOUND) for dtype, shape, _ in bound]
         pairs = zip(self.bound_buffers, bound, strict=True)
         self._written = {buffer.storage for buffer, (_, _, is_written) in pairs if is_written}
@@ -371,3 +418,11 @@ def _buffer(dtype: str, shape: Sequence[int], kind: str, offset: int = 0) -> Buf
     buffer = Buffer(dtype, shape, Storage(kind, 0), offset)
     buffer.storage.nbytes = buffer.nbytes
     return buffer
+
+
+def _fusions(fields: Iterable[tuple[int, int, int, int]]) -> list[Fusion]:
+    if not fields:
+        return []
+    from .fusion import Fusion  # few plans have any
+
+    return [Fusion(*numbers) for numbers in fields]

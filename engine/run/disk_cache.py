@@ -1,7 +1,8 @@
 """A disk cache: small files of data in a folder of this user's alone.
 
-The key of an entry, its file's name, is a digest of all its content depends on, so that nothing
-stale is ever read, and the file begins with a digest of its content, so that nothing damaged is.
+The key of an entry, its file's name, is a digest of what its content depends on, and the file says
+which sources of the package made that, as they were: nothing stale is ever read. It begins with a
+digest of all that follows, so that nothing damaged is.
 Beside an entry may lie a file of data that are mapped, not read: `mapped` and `store_mapped`.
 FLATLITE_PLANS names another folder than `plans` in the cache folder; when that is empty, nothing is
 stored.
@@ -10,17 +11,19 @@ stored.
 from __future__ import annotations
 
 import contextlib
+import marshal
 import mmap
 import os
 import re
 import sys
 import time
+from struct import Struct
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..build import cache, target
-from ..build.source_index import SETTLED, first_listing
+from ..build.cache import SETTLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,8 +33,10 @@ if TYPE_CHECKING:
 MOST_FILES, MOST_BYTES = 64, 1 << 26
 MOST_MAPPED_FILES, MOST_MAPPED_BYTES = 16, 1 << 34
 _DIGEST = 32  # bytes
+_SIZE = Struct("<Q")
 _HEAD = 4096  # bytes before mapped data, which begin a page
 _SLACK = 64  # bytes after them that a vector load may touch
+_BEGAN = time.time_ns()  # what is changed later is not what this process runs
 _NAME = r"[0-9a-f]{64}(\.\d+\.tmp)?"  # compiled when something is stored, not at each start
 _MAPPED = r"[0-9a-f]{64}\.data(\.\d+\.tmp)?"
 
@@ -39,18 +44,18 @@ _MAPPED = r"[0-9a-f]{64}\.data(\.\d+\.tmp)?"
 class CacheEntry:
     """The cache entry of one file.
 
-    Its key depends on the file itself (device, inode, size, times of change), on the sources of
-    what makes the content, on the versions of Python and numpy and on the processor.
+    Its key depends on the file itself (device, inode, size, times of change), on the versions of
+    Python and numpy, on the processor and on where this package lies.
 
     Args:
         status: `os.fstat` of the open file.
-        sources: folders of Python files.
         *choices: whatever else it depends on.
     """
 
-    def __init__(self, status: os.stat_result, sources: Iterable[str], *choices: object):
+    def __init__(self, status: os.stat_result, *choices: object):
         self._changed = max(status.st_mtime_ns, status.st_ctime_ns)
         self._folder = self._path = ""
+        self._digest = b""  # of the content that was read or stored
         if not target.supports_images():
             return
         with contextlib.suppress(OSError, RuntimeError):  # no folder, or none that is safe
@@ -58,14 +63,13 @@ class CacheEntry:
             if folder:
                 names = "st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns"
                 words = [getattr(status, name) for name in names]
-                words += [*choices, sys.version, np.__version__]
+                words += [*choices, sys.version, np.__version__, cache.ENGINE]
                 words += [*target.processor(), target.amx()]
-                words += [entry for source in sources for entry in first_listing(source)]
                 self._path = os.path.join(folder, cache.digest(repr(words).encode()).hex())
                 self._folder = folder
 
     def read(self) -> memoryview | None:
-        """What was stored; None when there is nothing."""
+        """What was stored; None when there is nothing, or something that other sources made."""
         if not self._path:
             return None
         try:
@@ -75,7 +79,14 @@ class CacheEntry:
         with open(descriptor, "rb", buffering=0) as file:
             data = file.read()
         content = memoryview(data)[_DIGEST:]
-        return content if cache.digest(content) == data[:_DIGEST] else None
+        if len(content) < _SIZE.size or cache.digest(content) != data[:_DIGEST]:
+            return None
+        start = _SIZE.size + _SIZE.unpack_from(content)[0]
+        sources: list[tuple[str, tuple[int, int]]] = marshal.loads(content[_SIZE.size : start])
+        if any(cache.stamp(path) != stamp for path, stamp in sources):
+            return None
+        self._digest = data[:_DIGEST]
+        return content[start:]
 
     @property
     def is_writable(self) -> bool:
@@ -87,16 +98,34 @@ class CacheEntry:
         """What no other entry has; "" where nothing can be stored."""
         return self._path
 
-    def store(self, content: bytes) -> None:
-        """Stores some bytes in place of those before; does nothing where that cannot be."""
-        self._write(self._path, cache.digest(content), content)
+    def store(self, content: bytes, sources: Iterable[str]) -> None:
+        """Stores some bytes in place of those before; does nothing where that cannot be.
+
+        `sources` are the files whose code made them. Nothing is stored where one was changed since
+        this process began.
+        """
+        stamps: list[tuple[str, tuple[int, int]]] = []
+        for path in sources:
+            try:
+                status = os.stat(path)
+            except OSError:
+                return
+            if max(status.st_mtime_ns, status.st_ctime_ns) > _BEGAN:
+                return
+            stamps.append((path, (status.st_size, status.st_mtime_ns)))
+        head = marshal.dumps(stamps)
+        parts = _SIZE.pack(len(head)), head, content
+        whole = cache.digest(*parts)
+        if self._write(self._path, whole, *parts):
+            self._digest = whole
 
     def mapped(self, n_bytes: int) -> np.ndarray | None:
         """The data stored beside the entry, as bytes of the system's page cache that are read only.
 
-        None when there are none, when their digest differs, or they are not `n_bytes`.
+        None when there are none, when their digest differs, they are not `n_bytes`, or belong to
+        another content of the entry than was read or stored.
         """
-        if not self._path or not n_bytes:
+        if not self._digest or not n_bytes:
             return None
         try:
             descriptor = os.open(self._path + ".data", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -112,13 +141,14 @@ class CacheEntry:
                 return None
         data = np.frombuffer(mapping, np.uint8)
         content = data[_HEAD : _HEAD + n_bytes]
-        return content if cache.digest(content.data) == data[:_DIGEST].tobytes() else None
+        head = cache.digest(content.data) + self._digest
+        return content if head == data[: len(head)].tobytes() else None
 
     def store_mapped(self, content: np.ndarray) -> bool:
         """Stores data, an array of bytes, beside the entry; whether that could be."""
-        if not content.nbytes:
+        if not content.nbytes or not self._digest:
             return False
-        head = cache.digest(content.data).ljust(_HEAD, b"\0")
+        head = (cache.digest(content.data) + self._digest).ljust(_HEAD, b"\0")
         return self._write(self._path + ".data", head, content.data, bytes(_SLACK))
 
     def _write(self, path: str, *parts: ReadableBuffer) -> bool:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..plan.branches import Branch
-    from ..plan.instruction import Instruction, Tag
+    from ..plan.instruction import Branch, Instruction, Tag
 
 INDEX_OUT_OF_RANGE = 1
 DIVISION_BY_ZERO = 2

@@ -16,18 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import abi
-from ..build import on_demand
+from ..build import image
 from ..plan import arena
-from ..plan.branches import loops, per_iteration
-from ..plan.fusion import fused_table
 from .faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..plan.branches import Branch
     from ..plan.fusion import Fusion
-    from ..plan.instruction import Instruction
+    from ..plan.instruction import Branch, Instruction
     from .thread_pool import PoolSet, ThreadPool
 
 BUDGET = 50_000_000  # nanoseconds before machine code comes back to look for Ctrl-C
@@ -70,6 +67,8 @@ class PlanRunner:
         self.instructions, self._faults = instructions, faults
         self._fusions, self._unfused_table, self._table = fusions, table, table
         if fusions:
+            from ..plan.fusion import fused_table
+
             self._table, self._fusion_records = fused_table(table, fusions)
         self._pools = pools
         self._pool: ThreadPool | None = None
@@ -118,6 +117,8 @@ class PlanRunner:
         self._trials -= 1
         if not self._trials:
             self._partition()
+            from ..plan.branches import loops
+
             most = MAX_COMPARED_LOOPS if loops(self.instructions) else MAX_COMPARED
             if self._shared_pools and sum(self._times) < most:
                 self._trials, self._best, self._is_final = 2 * COMPARISONS, [inf, inf], False
@@ -154,6 +155,8 @@ class PlanRunner:
         times: list[float] | None = None
         threads = 1 if alone else self._threads
         if self._times:
+            from ..plan.branches import per_iteration
+
             times = per_iteration(self.instructions, self._times)
             pairs = zip(self.instructions, self._times, strict=True)
             if sum(time for instruction, time in pairs if instruction.split) < MIN_SHARED:
@@ -171,7 +174,7 @@ class PlanRunner:
         self._shared_pools = pools = self._pools if max(chunks) > 1 and threads > 1 else None
         self._is_final = not self._trials and (pools is None or not pools.needs_wake)
         module, name = ("threads", "run_threaded") if pools else ("launch", "run_plan")
-        self._context[abi.RUN] = on_demand.loaded(module).addresses[name]
+        self._context[abi.RUN] = image.loaded(module).addresses[name]
 
     def _run(self, check: Callable[[], object] | None) -> None:
         if self._pool is not None:
@@ -250,7 +253,7 @@ def _builtin_maker(context: np.ndarray) -> Callable[..., Callable[[], bool]] | N
                 ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
             )
             for name in ("begin", "resume"):
-                address = on_demand.loaded("launch").addresses[name]
+                address = image.loaded("launch").addresses[name]
                 method = _methods[name] = _Method(name.encode(), address, _METH_NOARGS, None)
                 python.Py_IncRef(ctypes.py_object(method))  # functions need it to the very end
             maker = kind(("PyCFunction_NewEx", python))

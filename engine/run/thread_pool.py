@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import abi
-from ..build import on_demand, target
+from ..build import image, target
 from ..plan import arena
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _processors() -> int:
 
 def _native(name: str) -> Callable[[int], int]:
     """A function of run/native/threads.py that takes one address."""
-    address = on_demand.loaded("threads").addresses[name]
+    address = image.loaded("threads").addresses[name]
     return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
 
 

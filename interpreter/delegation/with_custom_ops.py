@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from ..options import Arguments
+    from ..arguments import Arguments
 
     Decorator: TypeAlias = Callable[[str], Callable[[type], type]]
     """Like `custom_op`: gives what registers a class under a name."""

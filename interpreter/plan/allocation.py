@@ -10,24 +10,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.plan.arena import address, check_limit
-from ...schema.errors import noted
 from ..arguments import check_fits, check_shape, check_strict, check_type, strings_of
-from ..collection import collection_paused
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ...engine.plan.planner import Layout
     from ...engine.run.disk_cache import CacheEntry
+    from ..arguments import Options
     from ..delegation.partition import AnyDelegate
     from ..details import TensorDetails
-    from ..options import Options
     from .pending_plans import PendingPlan
-    from .plan import Plan
+    from .plan import Plan, Stage
     from .planner import LayoutCallback
     from .recent_plans import RecentPlans
     from .scope import Scope
-    from .stage import Stage
 
 _NULL = "Tensor data is null. Run allocate_tensors() first"
 _STRINGS = (np.ndarray, np.generic, str, bytes)
@@ -106,6 +103,8 @@ class Allocation:
         if plan is None and usual and model.cached_plan is not None:
             plan = Plan.from_cache(self._scope, model.cached_plan)
         if plan is None:
+            from ..collection import collection_paused
+
             with collection_paused():
                 plan = self._prepare(subgraph, self._storing() if usual else None)
             if usual:
@@ -182,6 +181,8 @@ class Allocation:
         except ValueError as error:
             raise RuntimeError(str(error)) from None
         if tensor not in self._model.ends(subgraph)[0] or declared.is_constant:
+            from ...schema.errors import noted
+
             error = RuntimeError("Attempting to resize a fixed-size tensor.")
             raise noted(error, f"Tensor {tensor} '{declared.name}' is no input of the model")
         check_shape(declared, shape)
@@ -255,6 +256,8 @@ class Allocation:
         if memory is None and 0 in declared.shape:  # a constant of no elements has no data
             memory = np.empty(declared.shape, declared.dtype)
         if memory is None:
+            from ...schema.errors import noted
+
             raise noted(
                 ValueError(_NULL),
                 f"Tensor {tensor} '{declared.name}' is an intermediate result whose memory is used "

@@ -15,8 +15,8 @@ from ...engine.families import control
 from ...engine.families.elementwise import elementwise
 from ...engine.plan.buffer import arena, constant, persistent
 from .node import Node, NodeError, Operand
+from .plan import PlanError
 from .planner import Planner, Recording
-from .stage import PlanError
 
 if TYPE_CHECKING:
     from ...engine.plan.buffer import Storage

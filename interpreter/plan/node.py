@@ -11,13 +11,13 @@ import numpy as np
 
 from ...engine import sizes
 from ...engine.plan.buffer import CONSTANT, Buffer, Storage, arena, constant
-from ...schema.quantization import Quantization
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     from ...engine.plan.program import Program
     from ...schema.flatbuffer import Record
+    from ...schema.quantization import Quantization
     from ..delegation.partition import Partition
     from .planner import Planner
     from .scope import Scope

@@ -9,18 +9,21 @@ ends, or when somebody in it asks for one.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from _thread import allocate_lock, start_new_thread
 from typing import TYPE_CHECKING
 
 from ... import __version__
+from ...engine.build import cache, image
 from ...engine.run.disk_cache import CacheEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 DELAY = 1.0
-_SOURCES = ("engine", "interpreter", "schema")  # what has a say in plans, subpackages included
+_PACKAGE = __name__.partition(".")[0]
+_SOURCES = tuple(f"{_PACKAGE}.{name}." for name in ("engine", "interpreter", "schema"))
 
 
 def cache_entry_of(
@@ -30,9 +33,16 @@ def cache_entry_of(
 
     It is another one for plans that overwrite their inputs.
     """
-    interpreter = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    sources = [os.path.join(os.path.dirname(interpreter), name) for name in _SOURCES]
-    return CacheEntry(status, sources, __version__, n_threads, consumes_inputs)
+    return CacheEntry(status, __version__, n_threads, consumes_inputs)
+
+
+def sources() -> list[str]:
+    """The files that have made the plans of this process: its modules, and those of kernels."""
+    modules = [module for name, module in [*sys.modules.items()] if name.startswith(_SOURCES)]
+    files = {module.__file__ for module in modules if module.__file__ is not None}
+    for module in image.modules():
+        files.update(cache.sources(module))
+    return sorted(files)
 
 
 class PendingPlan:
@@ -58,7 +68,7 @@ class PendingPlan:
                 serialize, self._serialize = self._serialize, None
                 self._serialized = serialize()
                 if self._serialized is not None and self.entry is not None:
-                    self.entry.store(self._serialized)
+                    self.entry.store(self._serialized, sources())
         return self._serialized
 
 

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.plan.packed import PackedConstants
-from ...engine.plan.serialized import SerializedProgram, serialize
+from ...engine.plan.serialized import PackedConstants, SerializedProgram, serialize
 from ...engine.run.stages import Stage as EngineStage
 from ...engine.run.stages import aligned
-from ...schema import tables
-from ...schema.quantization import Quantization
 from ..spec import SignatureSpec, TensorSpec
 from .node import Node
-from .stage import StageNotes
+from .plan import StageNotes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +26,8 @@ if TYPE_CHECKING:
 
     from ...engine.plan.planner import Layout
     from ..model import LoadedModel
+    from .plan import Stage
     from .scope import Scope
-    from .stage import Stage
 
     Shape: TypeAlias = tuple[int, ...]
     ScaleFields: TypeAlias = tuple[bytes, bytes, int]
@@ -102,6 +99,8 @@ def serialized_plan(
         readable: the tensors that are readable after a run, in order, beside those bound to memory.
         layout: what was decided about the program.
     """
+    from ...schema import tables
+
     kinds = {x.tag.kind for x in layout.instructions if isinstance(x.tag, Node)}
     if not kinds <= tables.ENUMS["BuiltinOperator"].keys():
         return None  # a custom operator that another process may have a class of its own for
@@ -154,6 +153,8 @@ def _tensor(fields: TensorFields) -> TensorSpec:
     index, name, shape, signature, dtype, type_name, bits, is_variable, scales = fields
     quantization = None
     if scales is not None:
+        from ...schema.quantization import Quantization
+
         quantization = Quantization(
             np.frombuffer(scales[0], np.float32), np.frombuffer(scales[1], np.int64), scales[2]
         )

@@ -17,7 +17,7 @@ from ..registry import is_pure, prepare_of
 from ..spec import OperatorSpec, SubgraphSpec
 from .liveness import has_no_effects
 from .node import DynamicResult, HostCall, NeedsValue, Node, NodeError, Operand, TensorDeclaration
-from .stage import PlanError, StageNotes
+from .plan import PlanError, StageNotes
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ..delegation.delegation import DelegateReport
     from ..delegation.partition import AnyDelegate, DeviceArray, Partition, Run
     from .node import Emit, Prepared
+    from .plan import Stage
     from .scope import Scope
-    from .stage import Stage
 
     LayoutCallback: TypeAlias = Callable[[Stage, set[int], Layout], None]
     """Called with a stage, the tensors that stay readable after it, and its program's layout."""

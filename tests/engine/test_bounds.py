@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from ml_dtypes import bfloat16
 
-from flatlite.engine.build import cache, driver, image, on_demand
+from flatlite.engine.build import cache, driver, image
 from flatlite.engine.build.target import SHIPPED, Target
 from flatlite.engine.families import gradients
 from flatlite.engine.families.parameters import Sliding
@@ -306,7 +306,7 @@ ELSEWHERE = {
 def kernels():
     """The kernels that give float32."""
     for module in cache.modules():
-        loaded = on_demand.loaded(module)
+        loaded = image.loaded(module)
         for name in loaded.kernels:
             declaration = loaded.declaration(name)
             results = [a for a in declaration.arrays if a.role in ("write", "read-write")]
@@ -330,7 +330,7 @@ def call(kernel, row):
     module, _, name = kernel.partition(".")
     program, feeds, buffers, out = Program(), {}, [], None
     first = next(iter(row.inputs.values()))
-    for argument in on_demand.loaded(module).declaration(name).arrays:
+    for argument in image.loaded(module).declaration(name).arrays:
         array = row.inputs.get(argument.name)
         if array is None:
             shape = row.shapes.get(argument.name, first.shape)

@@ -4,15 +4,17 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 from recurrent_models import SORTS
 from recurrent_models import content as recurrent
 
+from flatlite.engine.build import cache
 from flatlite.engine.build import image as image_module
-from flatlite.engine.build import source_index
-from flatlite.engine.run import disk_cache, plan_runner
+from flatlite.engine.plan import fusion
+from flatlite.engine.run import disk_cache
 from flatlite.interpreter.plan import pending_plans, plan_cache
 from flatlite.interpreter.plan.planner import Planner
 from flatlite.interpreter.profile import profile
@@ -119,13 +121,13 @@ def test_variables_last_from_call_to_call(sort, tmp_path, plans, lazy):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_fused_instructions(threads, builder, saved, tmp_path, plans, lazy, monkeypatch):
-    fused, fuse = [], plan_runner.fused_table
+    fused, fuse = [], fusion.fused_table
 
     def fused_table(table, fusions):
-        fused.append([fusion.fields for fusion in fusions])
+        fused.append([one.fields for one in fusions])
         return fuse(table, fusions)
 
-    monkeypatch.setattr(plan_runner, "fused_table", fused_table)
+    monkeypatch.setattr(fusion, "fused_table", fused_table)
     b = builder()
     tensors = [b.input("x", (200, 300)), *(b.tensor(name, (200, 300)) for name in "uvy")]
     for kind, x, y in zip(("ABS", "SQUARE", "NEG"), tensors, tensors[1:], strict=False):
@@ -414,7 +416,7 @@ def test_a_changed_image_is_checked_again(corpus, plans, monkeypatch):
     stored(plans)[0].unlink()
     answers(Interpreter(path))
     monkeypatch.setattr(image_module, "_images", {})
-    monkeypatch.setattr(image_module, "checked_images", lambda: None)
+    monkeypatch.setattr(image_module, "_checked", lambda: None)
     checked = []
     check = image_module._check
     monkeypatch.setattr(
@@ -424,11 +426,27 @@ def test_a_changed_image_is_checked_again(corpus, plans, monkeypatch):
     assert checked
 
 
-def test_every_source_file_has_a_say(tmp_path):
-    inner = tmp_path / "package" / "inner"
-    inner.mkdir(parents=True)
-    source = written(inner / "instruction.py", b"one")
-    before = source_index.listing(str(tmp_path))
-    assert before == source_index.listing(str(tmp_path))
+def test_sources_have_a_say(corpus, plans, tmp_path, monkeypatch):
+    """Those of the modules and kernels that made a plan, as they were when the process began."""
+    path, source = corpus / CORPUS_MODELS[1], written(tmp_path / "rule.py", b"one")
+    answers(Interpreter(path))
+    stored(plans)[0].unlink()
+    made_of = pending_plans.sources()
+    monkeypatch.setattr(pending_plans, "sources", lambda: [*made_of, str(source)])
+    answers(Interpreter(path))
+    assert not stored(plans)  # one was written after this process began
+    monkeypatch.setattr(disk_cache, "_BEGAN", time.time_ns())
+    answers(Interpreter(path))
+    assert len(stored(plans)) == 1
+    assert Interpreter(path)._model.cached_plan is not None
     written(source, b"three")
-    assert source_index.listing(str(tmp_path)) != before
+    cache.stamp.cache_clear()  # as another process
+    assert Interpreter(path)._model.cached_plan is None
+
+
+def test_plans_know_what_made_them(corpus, plans):
+    answers(Interpreter(corpus / CORPUS_MODELS[0]))
+    names = {os.path.relpath(path, cache.ENGINE) for path in pending_plans.sources()}
+    rooms = {"plan/program.py", "build/kernel.py", "../interpreter/plan/planner.py"}
+    assert {*rooms, "../schema/reader.py", "kernels/float32/gemm_f32.py"} <= names
+    assert not any("tests" in name or "converter" in name for name in names)
