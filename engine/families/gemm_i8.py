@@ -362,10 +362,12 @@ def convolution(
     runs, hybrid = reads_runs(weights, sliding, groups), isinstance(scheme, Hybrid)
     padded = sliding.reached(x.shape, counts, taps)
     if runs:
-        sliding, taps, depth = sliding._replace(before=(0, 0)), (taps[0], 1), taps[1] * depth
-    in_place = runs and (hybrid or padded != x.shape)
+        taps, depth = (taps[0], 1), taps[1] * depth
+    in_place = prod(taps) > 1 and (runs or not hybrid)
     in_place = in_place and (hybrid or scheme.zero_points[1] == _flip(weights.dtype))
     in_place = in_place and not amx_pitch(prod(out.shape[:3]), taps[0], depth)
+    if runs or in_place:
+        sliding = sliding._replace(before=(0, 0))
     geometry = sliding.geometry(counts)
     for image, result in _images(x, out, scheme):
         if in_place and isinstance(scheme, Hybrid):

@@ -24,11 +24,13 @@ def pixels_by(point_lines, n_entries):
     """`point_pixels` by a `point_lines` for tables of as many entries as `n_entries` gives."""
 
     def point_pixels(
-        pixels, targets, x, out, pixel, end, max_rows, x_start, out_start, geometry, size, out_size
-    ):
+        pixels, targets, x, out, pixel, end, max_rows, x_start, out_start, geometry, size, out_size,
+        inside,
+    ):  # fmt: skip
         """Tables for the tile at `pixel`: input addresses, rows, columns, and result addresses.
 
-        `geometry` is a ConvGeometry as an array; elements have `size` and `out_size` bytes.
+        `geometry` is a ConvGeometry as an array; elements have `size` and `out_size` bytes. Where
+        all windows are `inside` the input, rows and columns may be missing.
         """
         rows, columns = geometry[COUNTS, HEIGHT], geometry[COUNTS, WIDTH]
         line = pixel // columns
@@ -44,8 +46,9 @@ def pixels_by(point_lines, n_entries):
             begin, step = address(x) + size * x_start, size * stride * x.shape[3]
             point_lines(pixels, begin + size * offset_of(x, n, y, at), step, count, n_first,
                         begin + size * offset_of(x, next_n, next_y, left))  # fmt: skip
-            point_lines(pixels + _TABLE, y, 0, count, n_first, next_y)
-            point_lines(pixels + 2 * _TABLE, at, stride, count, n_first, left)
+            if not inside:
+                point_lines(pixels + _TABLE, y, 0, count, n_first, next_y)
+                point_lines(pixels + 2 * _TABLE, at, stride, count, n_first, left)
             stride, left = geometry[OUT_STRIDE, WIDTH], geometry[OUT_START, WIDTH]
             y = row * geometry[OUT_STRIDE, HEIGHT] + geometry[OUT_START, HEIGHT]
             next_y = next_row * geometry[OUT_STRIDE, HEIGHT] + geometry[OUT_START, HEIGHT]

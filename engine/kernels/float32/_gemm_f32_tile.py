@@ -300,6 +300,13 @@ def _pointing_tap(entries, name):
     return microkernel(types.void(*[types.int64] * 8), inline=True)(emit)
 
 
+@microkernel(types.void(*[types.int64] * 3), inline=True)
+def point_shifted(builder, simd, table, pixels, offset):
+    """`point_tap` where no tap is outside the input."""
+    vectors = _Int64Vector(builder, _block_entries(simd))
+    vectors.store(builder.add(vectors.load(pixels, 0), vectors.repeat(offset)), table)
+
+
 point, tile_point = _pointing(_block_entries, "point"), _pointing(_entries, "tile_point")
 point_lines = _pointing_lines(_block_entries, "point_lines")
 tile_point_lines = _pointing_lines(_entries, "tile_point_lines")

@@ -239,7 +239,7 @@ def convolution(
             row = 0
             while row < count:
                 tile_point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
-                                  group * n, geometry, 4, 4)  # fmt: skip
+                                  group * n, geometry, 4, 4, False)  # fmt: skip
                 entry += _TABLE
                 for i in range(taps_h):
                     for j in range(taps_w):

@@ -307,7 +307,7 @@ def convolution(
             count, row, entry = min(at_once, end - pixel), 0, tables
             while row < count:
                 point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
-                             group * n, geometry, 2, size)  # fmt: skip
+                             group * n, geometry, 2, size, False)  # fmt: skip
                 at = entry + _TABLE
                 for i in range(taps_h):
                     for j in range(taps_w):

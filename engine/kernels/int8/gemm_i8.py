@@ -17,7 +17,7 @@ from ...records import COUNTS, DILATION, HEIGHT, WIDTH, Int8Epilogue, ItemSize
 from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, PANEL, TABLES, TILE_HEADERS
 from .._items import Panels, even_rows, part_of
 from .._pixels import point_pixels
-from ..float32._gemm_f32_tile import point, point_tap, vector_width
+from ..float32._gemm_f32_tile import point, point_shifted, point_tap, vector_width
 from ._gemm_i8_amx import (
     amx_corrections,
     begin_amx,
@@ -349,7 +349,7 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
             count, row, entry = min(at_once, end - pixel), 0, tables
             while row < count:
                 point_pixels(starts, entry, x, out, pixel + row, pixel + count, tile,
-                             group * depth, group * n, geometry, 1, size)  # fmt: skip
+                             group * depth, group * n, geometry, 1, size, in_place)  # fmt: skip
                 if to_float32 is not None:
                     point(entry + 2 * _TABLE, address(row_scales), 0, tile)
                 at = entry + TILE_HEADERS * _TABLE
@@ -358,8 +358,11 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
                         down = i * geometry[DILATION, HEIGHT]
                         right = j * geometry[DILATION, WIDTH]
                         offset = (down * x.shape[2] + right) * x.shape[3]
-                        point_tap(at, starts, offset, down, right, x.shape[1], x.shape[2],
-                                  address(padding))  # fmt: skip
+                        if in_place:
+                            point_shifted(at, starts, offset)
+                        else:
+                            point_tap(at, starts, offset, down, right, x.shape[1], x.shape[2],
+                                      address(padding))  # fmt: skip
                         at += _TABLE
                 tile_block = block + row * pitch
                 if amx_pitch:
