@@ -196,7 +196,10 @@ def prepare_tile(
     if for_amx:
         amx_corrections(headers, block, pitch, amx_steps(segments, depth), weights_zero, sums)
         return headers + TILE_HEADERS * _TABLE
-    corrections(headers, segments, depth, weights_zero, n_rows)
+    if weights_zero:
+        corrections(headers, segments, depth, weights_zero, n_rows)
+    else:
+        point(headers + _TABLE, 0, 0, n_rows)
     if pitch:
         gather_rows(headers, segments, depth, block, pitch, n_rows)
     return headers + (TILE_HEADERS + n_segments) * _TABLE
