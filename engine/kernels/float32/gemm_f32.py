@@ -13,7 +13,7 @@ from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...records import COUNTS, DILATION, HEIGHT, WIDTH, ConvWindow, ItemSize
 from ...tiling import BLOCK_ROWS, CHAIN, PANEL, TABLES
 from .._items import Panels, even_rows, part_of
-from .._pixels import tile_point_pixels
+from .._pixels import in_tuples, tile_point_pixels
 from ._gemm_f32_strip import narrow_strip, part_strip, strip
 from ._gemm_f32_tile import (
     narrow_rows,
@@ -219,7 +219,8 @@ def convolution(
     """
     pixels, columns = item_size
     depth, segments = zeros.size, taps_h * taps_w
-    total = x.shape[0] * geometry[COUNTS, HEIGHT] * geometry[COUNTS, WIDTH]
+    sliding = in_tuples(geometry)
+    total = x.shape[0] * sliding[COUNTS][HEIGHT] * sliding[COUNTS][WIDTH]
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
     tables, sums, starts, tile = _tables(), _sums(), _pixels(), rows_for(n)
@@ -239,12 +240,12 @@ def convolution(
             row = 0
             while row < count:
                 tile_point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
-                                  group * n, geometry, 4, 4, False)  # fmt: skip
+                                  group * n, sliding, 4, 4, False)  # fmt: skip
                 entry += _TABLE
                 for i in range(taps_h):
                     for j in range(taps_w):
-                        down = i * geometry[DILATION, HEIGHT]
-                        right = j * geometry[DILATION, WIDTH]
+                        down = i * sliding[DILATION][HEIGHT]
+                        right = j * sliding[DILATION][WIDTH]
                         offset = 4 * (down * x.shape[2] + right) * x.shape[3]
                         tile_point_tap(entry, starts, offset, down, right, x.shape[1],
                                        x.shape[2], address(zeros))  # fmt: skip

@@ -16,7 +16,7 @@ from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...records import COUNTS, DILATION, HEIGHT, WIDTH, Int8Epilogue, ItemSize
 from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, PANEL, TABLES, TILE_HEADERS
 from .._items import Panels, even_rows, part_of
-from .._pixels import point_pixels
+from .._pixels import in_tuples, point_pixels
 from ..float32._gemm_f32_tile import point, point_shifted, point_tap, vector_width
 from ._gemm_i8_amx import (
     amx_corrections,
@@ -340,7 +340,8 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
     """
     pixels, columns = item_size
     depth, segments = padding.size, taps_h * taps_w
-    total = x.shape[0] * geometry[COUNTS, HEIGHT] * geometry[COUNTS, WIDTH]
+    sliding = in_tuples(geometry)
+    total = x.shape[0] * sliding[COUNTS][HEIGHT] * sliding[COUNTS][WIDTH]
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
     n_vectors *= has_narrow()
@@ -379,14 +380,14 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
             count, row, entry = min(at_once, end - pixel), 0, tables
             while row < count:
                 point_pixels(starts, entry, x, out, pixel + row, pixel + count, tile,
-                             group * depth, group * n, geometry, 1, size, in_place)  # fmt: skip
+                             group * depth, group * n, sliding, 1, size, in_place)  # fmt: skip
                 if to_float32 is not None:
                     point(entry + 2 * _TABLE, address(row_scales), 0, tile)
                 at = entry + TILE_HEADERS * _TABLE
                 for i in range(taps_h):
                     for j in range(taps_w):
-                        down = i * geometry[DILATION, HEIGHT]
-                        right = j * geometry[DILATION, WIDTH]
+                        down = i * sliding[DILATION][HEIGHT]
+                        right = j * sliding[DILATION][WIDTH]
                         offset = (down * x.shape[2] + right) * x.shape[3]
                         if in_place:
                             point_shifted(at, starts, offset)
