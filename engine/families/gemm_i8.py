@@ -13,7 +13,7 @@ import numpy as np
 
 from ..build.target import amx
 from ..plan.buffer import Buffer, arena, constant
-from ..records import ConvGeometry, Int8Epilogue, ItemSize
+from ..records import ConvGeometry, Int8Epilogue
 from ..tiling import (
     AMX_DEPTH,
     BLOCK_BYTES,
@@ -28,7 +28,7 @@ from ..tiling import (
 )
 from .convolutions import copy_padded, pad_input, phases
 from .multipliers import requantize_terms_i8, value_of
-from .partition import by_rows, tile_step
+from .partition import partition_int8
 from .quantization import Hybrid, Int8Operand, Quantized, Scheme, row_numbers
 
 if TYPE_CHECKING:
@@ -280,24 +280,6 @@ def amx_rows(segments: int, depth: int) -> int:
     )
 
 
-def _partition(
-    program: Program, height: int, depth: int, n: int, pitch: int
-) -> tuple[ItemSize, int]:
-    """The size of an item, and how many items `height` rows of `n` results are.
-
-    The work done once for the rows of an item is repeated by each item with some of its columns.
-    """
-    step, most_steps = (BLOCK_ROWS, 2) if pitch else (tile_step(), 4)
-    panels = ceil(n / PANEL)
-    if by_rows(program, height, depth, n, step):
-        steps = ceil(ceil(height / program.threads) / step)
-        rows = step * ceil(steps / ceil(steps / most_steps))  # as many items for each thread
-        columns = PANEL * panels
-    else:
-        rows, columns = height, PANEL * ceil(panels / program.threads)
-    return ItemSize(rows, columns), ceil(height / rows) * ceil(n / columns)
-
-
 def _flip(dtype: np.dtype) -> int:
     """The offset of the zero point when the sign bit of uint8 is flipped."""
     return 128 if dtype == np.uint8 else 0
@@ -327,7 +309,7 @@ def matmul(
     if pitch and width == depth <= _MAX_IN_PLACE_PITCH and depth % AMX_DEPTH == 0:
         pitch = depth
     packed = _PackedWeights(program, x, b, bias, out, scheme, rows=height, pitch=pitch)
-    item_size, items = _partition(program, height, depth, n, pitch)
+    item_size, items = partition_int8(program, height, depth, n, pitch > 0)
     program.call(
         "gemm_i8.matmul_float32" if isinstance(scheme, Hybrid) else "gemm_i8.matmul",
         _with_prefix(program, x.values, depth).reshape((*a.shape[:2], width)),
@@ -362,10 +344,12 @@ def convolution(
     runs, hybrid = reads_runs(weights, sliding, groups), isinstance(scheme, Hybrid)
     padded = sliding.reached(x.shape, counts, taps)
     if runs:
-        sliding, taps, depth = sliding._replace(before=(0, 0)), (taps[0], 1), taps[1] * depth
-    in_place = runs and (hybrid or padded != x.shape)
+        taps, depth = (taps[0], 1), taps[1] * depth
+    in_place = prod(taps) > 1 and (runs or not hybrid)
     in_place = in_place and (hybrid or scheme.zero_points[1] == _flip(weights.dtype))
     in_place = in_place and not amx_pitch(prod(out.shape[:3]), taps[0], depth)
+    if runs or in_place:
+        sliding = sliding._replace(before=(0, 0))
     geometry = sliding.geometry(counts)
     for image, result in _images(x, out, scheme):
         if in_place and isinstance(scheme, Hybrid):
@@ -493,7 +477,7 @@ def _windows(
         program, x, filters, bias, out, scheme,
         rows=pixels, pitch=pitch, groups=groups, segments=segments, in_place=in_place,
     )  # fmt: skip
-    item_size, items = _partition(program, pixels, depth * segments, n, pitch)
+    item_size, items = partition_int8(program, pixels, depth * segments, n, pitch > 0)
     if x.zero_point is not None:
         padding = constant(np.full(_DOT_LENGTH + depth, x.zero_point, np.int8))
     else:

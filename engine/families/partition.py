@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..build import target
 from ..records import ItemSize
-from ..tiling import PANEL
+from ..tiling import BLOCK_ROWS, PANEL
 
 if TYPE_CHECKING:
     from ..plan.program import Program
@@ -60,3 +60,25 @@ def partition(program: Program, height: int, depth: int, n: int) -> tuple[ItemSi
         rows = step * ceil(height / step)
     columns = PANEL * ceil(n / PANEL) if row_wise else PANEL
     return ItemSize(rows, columns), ceil(height / rows) * ceil(n / columns)
+
+
+def partition_int8(
+    program: Program, height: int, depth: int, n: int, for_amx: bool
+) -> tuple[ItemSize, int]:
+    """`partition` of a product of int8, by AMX or not.
+
+    The work done once for the rows of an item is repeated by each item with some of its columns.
+    """
+    step, most_steps = (BLOCK_ROWS, 2) if for_amx else (tile_step(), 4)
+    panels = ceil(n / PANEL)
+    if by_rows(program, height, depth, n, step):
+        sizes = range(step * most_steps, 0, -step)
+        rows, columns = min(sizes, key=lambda rows: _most_rows(program, height, rows)), panels
+    else:
+        rows, columns = height, ceil(panels / program.threads)
+    return ItemSize(rows, PANEL * columns), ceil(height / rows) * ceil(panels / columns)
+
+
+def _most_rows(program: Program, height: int, rows: int) -> int:
+    """The rows of the thread that has most of them, where an item has so many `rows`."""
+    return rows * ceil(ceil(height / rows) / program.threads)

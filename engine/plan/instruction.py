@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 UNTIMED_CHUNKS = 32  # of an instruction that may take long, as long as it was never timed
 MIN_PARALLEL_BYTES = 1 << 18  # touched by an instruction to be split untimed; it takes 5 us or more
-MIN_PARALLEL_TIME = 2_000  # nanoseconds of an instruction to be split; handing one over costs 500
+MIN_PARALLEL_TIME = 1_000  # nanoseconds of an instruction to be split; handing one over costs 150
 MIN_STEALING_TIME = 30_000  # nanoseconds of an instruction whose chunks idle threads may steal
 MAX_CHUNK_TIME = 10_000_000  # nanoseconds of a chunk, so that a run can be interrupted
 

@@ -30,10 +30,13 @@ if TYPE_CHECKING:
 BUDGET = 50_000_000  # nanoseconds before machine code comes back to look for Ctrl-C
 COARSE_CLOCK = 6 if sys.platform == "linux" else abi.CLOCK_MONOTONIC  # 5 ns, not 25
 TRIALS = 2  # runs that are timed before the instructions are partitioned by their times
-MIN_SHARED = 30_000  # nanoseconds of work that repay waking a thread pool
+WARM_TRIALS = 2  # more such runs where they are short: the first ones are several times as long
+MIN_SHARED = 6_000  # nanoseconds of work that repay waking a thread pool
 MAX_COMPARED = 500_000  # nanoseconds of work up to which it is tried whether a pool is quicker
 MAX_COMPARED_LOOPS = 1_000_000_000  # the same with loops, whose many instructions are small
-COMPARISONS = 10  # runs alone and as many with a pool, by which that is decided
+MIN_COMPARISONS = 10  # runs alone and as many with a pool, by which that is decided
+MAX_COMPARISONS = 100  # of short programs, as a thread may be late for some of their runs
+COMPARISON_TIME = 2_000_000  # nanoseconds of the runs alone, within these numbers
 MAX_RATIO = 0.95  # of the time alone that a pool may take: it keeps other processors busy
 _METH_NOARGS = 4
 _DATA = 16  # bytes before the address of its elements in a numpy array
@@ -82,6 +85,8 @@ class PlanRunner:
         self._context = context.data
         self._begin, self._resume = (_function(context, name) for name in ("begin", "resume"))
         self._trials = trials if any((x.split or 0) > 1 for x in instructions) else 0
+        self._warm_trials = WARM_TRIALS
+        self._comparisons = 0
         self._times: list[int] | None = None
         self._best: list[float] = []  # nanoseconds of the quickest run alone, and with a pool
         self._partition()
@@ -115,20 +120,24 @@ class PlanRunner:
         times = self.time(check)
         self._times = times if self._times is None else [*map(min, self._times, times)]
         self._trials -= 1
+        if not self._trials and self._warm_trials and sum(self._times) < MAX_COMPARED:
+            self._trials, self._warm_trials = self._warm_trials, 0
         if not self._trials:
             self._partition()
             from ..plan.branches import loops
 
             most = MAX_COMPARED_LOOPS if loops(self.instructions) else MAX_COMPARED
             if self._shared_pools and sum(self._times) < most:
-                self._trials, self._best, self._is_final = 2 * COMPARISONS, [inf, inf], False
+                count = COMPARISON_TIME // max(1, sum(self._times))
+                self._comparisons = min(max(MIN_COMPARISONS, count), MAX_COMPARISONS)
+                self._trials, self._best, self._is_final = 2 * self._comparisons, [inf, inf], False
 
     def _compare(self, check: Callable[[], object] | None) -> None:
         """A run alone, or later with a pool; after the last the quicker way is kept.
 
         Not in alternation, as what a run leaves in the cores' caches is part of the matter.
         """
-        is_shared = self._trials <= COMPARISONS
+        is_shared = self._trials <= self._comparisons
         self._partition(alone=not is_shared)
         start = perf_counter_ns()
         self._run(check)

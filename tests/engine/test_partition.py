@@ -45,6 +45,14 @@ def test_threads_have_rows_of_their_own(step, n_threads):
     assert partition.partition(program, 3136, 2000, 2000) == ((rows, 2016), ceil(3136 / rows))
 
 
+@pytest.mark.parametrize("height", [196, 256, 784, 1000])
+def test_threads_have_as_many_rows_of_int8(step, height):
+    """None has half a tile more than its share: 196 rows are 98 for each, not 112 and 84."""
+    size, items = partition.partition_int8(Program(threads=2), height, 512, 512, False)
+    assert items == ceil(height / size.rows)
+    assert size.rows * ceil(items / 2) - height / 2 < step
+
+
 def test_threads_of_few_rows_have_all_of_theirs_at_once(step):
     rows = step * 5  # of 10 or 11 steps each thread has 5 or 6
     rows += step if step == 6 else 0

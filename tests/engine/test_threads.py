@@ -204,16 +204,16 @@ def test_little_work_is_not_shared(monkeypatch):
 def test_a_pool_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
     monkeypatch.setattr(instruction, "MIN_STEALING_TIME", 1 << 40)
     monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
+    monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
     monkeypatch.setattr(plan_runner, "MAX_RATIO", better)
     got = np.zeros((1000, 2), np.int64)
     program, out = Program(threads=3), bound((1000, 2), np.int64)
     program.call("testing.dealt", out, split=1000)
     program.close({out: got})
-    for tried in (0, *[1] * plan_runner.COMPARISONS, *[3] * plan_runner.COMPARISONS, *[chunks] * 5):
-        if not tried:
-            program.run()
-            program.run()
-            continue
+    for _ in range(TRIALS + plan_runner.WARM_TRIALS):
+        program.run()
+    n = plan_runner.MIN_COMPARISONS
+    for tried in (*[1] * n, *[3] * n, *[chunks] * 5):
         assert program.fast_run is None or tried == chunks
         program.run()
         assert len(np.unique(got, axis=0)) == tried
@@ -223,13 +223,14 @@ def test_a_pool_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
 def test_a_refused_run_decides_nothing(monkeypatch):
     """A run that ends early is no trial of a pool."""
     monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
+    monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
     monkeypatch.setattr(plan_runner, "MAX_RATIO", 0)
     program, x, out = Program(threads=2), bound((64,), i32), arena((64,), i32)
     program.call("testing.digits", x, out, split=64)
     program.keep(out)
     good, bad = np.zeros(64, i32), np.full(64, 10, i32)
     program.close({x: good})
-    for _ in range(TRIALS + 2 * plan_runner.COMPARISONS):
+    for _ in range(TRIALS + plan_runner.WARM_TRIALS + 2 * plan_runner.MIN_COMPARISONS):
         assert program.fast_run is None
         program.rebind(x, bad)
         with pytest.raises(Fault):

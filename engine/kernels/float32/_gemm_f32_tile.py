@@ -17,8 +17,12 @@ ROW = 4 * PANEL  # bytes of a row of a panel
 _TABLE = 8 * BLOCK_ROWS  # bytes of a table
 _TILES = {(16, 32): (14, 2), (8, 16): (6, 2), (4, 32): (6, 4), (4, 16): (4, 2)}
 """Width and number of the vector registers -> rows and vectors of a tile."""
-_TABLE_ROWS = {8: 8, 4: 8}
-"""Width of the vector registers -> rows of a tile of one vector, where that is more than others."""
+_NARROW_ROWS = {16: 11, 8: 8, 4: 8}
+"""Width of the vector registers -> rows of a tile of one vector.
+
+More sums wait for each other less, but with more rows than these some addresses are not in
+registers, and each product reads one more.
+"""
 
 
 def shape(simd):
@@ -33,8 +37,8 @@ def tile_rows(builder, simd):
 
 
 def narrow_height(simd):
-    """Rows of a tile of one vector: more sums wait for each other less."""
-    return max(shape(simd)[0], _TABLE_ROWS.get(simd.width, 0))
+    """Rows of a tile of one vector where the whole product is that narrow."""
+    return _NARROW_ROWS[simd.width]
 
 
 @microkernel(types.int64(), inline=True)
@@ -222,7 +226,7 @@ def part_for(builder, simd, n_rows):
 
 def _entries(simd):
     """Entries of a table that a tile may read: its rows, and what a vector has more."""
-    return 4 * -(-narrow_height(simd) // 4)
+    return 4 * -(-max(shape(simd)[0], narrow_height(simd)) // 4)
 
 
 def _block_entries(simd):
@@ -298,6 +302,13 @@ def _pointing_tap(entries, name):
     input, the row begins at `padding`.
     """
     return microkernel(types.void(*[types.int64] * 8), inline=True)(emit)
+
+
+@microkernel(types.void(*[types.int64] * 3), inline=True)
+def point_shifted(builder, simd, table, pixels, offset):
+    """`point_tap` where no tap is outside the input."""
+    vectors = _Int64Vector(builder, _block_entries(simd))
+    vectors.store(builder.add(vectors.load(pixels, 0), vectors.repeat(offset)), table)
 
 
 point, tile_point = _pointing(_block_entries, "point"), _pointing(_entries, "tile_point")

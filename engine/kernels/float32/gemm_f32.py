@@ -13,7 +13,7 @@ from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...records import COUNTS, DILATION, HEIGHT, WIDTH, ConvWindow, ItemSize
 from ...tiling import BLOCK_ROWS, CHAIN, PANEL, TABLES
 from .._items import Panels, even_rows, part_of
-from .._pixels import tile_point_pixels
+from .._pixels import in_tuples, tile_point_pixels
 from ._gemm_f32_strip import narrow_strip, part_strip, strip
 from ._gemm_f32_tile import (
     narrow_rows,
@@ -33,10 +33,12 @@ from ._gemm_f32_tile import (
 from ._panels import pack_columns, pack_rows
 
 ROWS = 168
-"""Done at once, at most: a multiple of what each processor's tile has."""
+"""Done at once, at most."""
 _NEAR = 1 << 14
 """Inputs, or about as many, that a strip of few products reads for one tile of columns after the
-other."""
+other; results of it, too, where all weights are as near."""
+_NEAR_ALL_WEIGHTS = 1 << 14
+"""Bytes of weights that stay near whatever else is."""
 _NEAR_WEIGHTS = 1 << 16
 """Bytes of weights that are read again for each tile of rows, before the next ones are."""
 _ROW = 4 * PANEL
@@ -158,6 +160,7 @@ def matmul(a, packed, a_of, b_of, out, depth, item_size, low, high, first, last,
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (height + rows - 1) // rows, (n + columns - 1) // columns
     tables, sums, tile = _tables(), _sums(), rows_for(n)
+    max_rows = ROWS // tile * tile
     item = first
     while item < last:
         batch, share, n_shares, block, n_blocks = part_of(item, last, shares, blocks)
@@ -173,7 +176,7 @@ def matmul(a, packed, a_of, b_of, out, depth, item_size, low, high, first, last,
         is_even, nbytes = chain * n_chains == depth, 4 * depth * (end - column)
         if n_chains > 1 and not (is_even and nbytes <= _NEAR_WEIGHTS):
             whole = column + (end - column) // tile_columns() * tile_columns()
-            at_once = even_rows(stop - row, ROWS, tile)
+            at_once = even_rows(stop - row, max_rows, tile)
             part = row
             while part < stop:
                 count = min(at_once, stop - part)
@@ -182,14 +185,15 @@ def matmul(a, packed, a_of, b_of, out, depth, item_size, low, high, first, last,
                 part += count
             column = whole
         if is_even:
-            at_once = even_rows(stop - row, max(_NEAR // depth, tile), tile)
+            longest = max(depth, end - column) if nbytes <= _NEAR_ALL_WEIGHTS else depth
+            at_once = even_rows(stop - row, max(_NEAR // longest, tile), tile)
             while row < stop and column < end:
                 count = min(at_once, stop - row)
                 strips((begin + row * pitch, pitch, n_chains, 4 * chain), count,
                        target + row * 4 * n, 4 * n, (chain, 0, chain, 1, depth), panels, column,
                        end, sums, low, high)  # fmt: skip
                 row += count
-        at_once = even_rows(stop - row, ROWS, tile)
+        at_once = even_rows(stop - row, max_rows, tile)
         while row < stop and column < end:
             limit, tile_row, entry = min(row + at_once, stop), row, tables
             while tile_row < limit:
@@ -219,11 +223,12 @@ def convolution(
     """
     pixels, columns = item_size
     depth, segments = zeros.size, taps_h * taps_w
-    total = x.shape[0] * geometry[COUNTS, HEIGHT] * geometry[COUNTS, WIDTH]
+    sliding = in_tuples(geometry)
+    total = x.shape[0] * sliding[COUNTS][HEIGHT] * sliding[COUNTS][WIDTH]
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
     tables, sums, starts, tile = _tables(), _sums(), _pixels(), rows_for(n)
-    max_rows = min(ROWS, max(1, TABLES // (1 + segments)) * tile)
+    max_rows = min(ROWS // tile, max(1, TABLES // (1 + segments))) * tile
     item = first
     while item < last:
         group, share, n_shares, block, n_blocks = part_of(item, last, shares, blocks)
@@ -239,12 +244,12 @@ def convolution(
             row = 0
             while row < count:
                 tile_point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
-                                  group * n, geometry, 4, 4)  # fmt: skip
+                                  group * n, sliding, 4, 4, False)  # fmt: skip
                 entry += _TABLE
                 for i in range(taps_h):
                     for j in range(taps_w):
-                        down = i * geometry[DILATION, HEIGHT]
-                        right = j * geometry[DILATION, WIDTH]
+                        down = i * sliding[DILATION][HEIGHT]
+                        right = j * sliding[DILATION][WIDTH]
                         offset = 4 * (down * x.shape[2] + right) * x.shape[3]
                         tile_point_tap(entry, starts, offset, down, right, x.shape[1],
                                        x.shape[2], address(zeros))  # fmt: skip

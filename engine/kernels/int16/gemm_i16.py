@@ -14,7 +14,7 @@ from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...records import COUNTS, DILATION, HEIGHT, WIDTH, Int16Epilogue, ItemSize
 from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES
 from .._items import Panels
-from .._pixels import point_pixels
+from .._pixels import in_tuples, point_pixels
 from ..float32._gemm_f32_tile import point, point_tap, vector_width
 from ..int8._gemm_i8_amx import begin_amx, end_amx, has_amx
 from ..int8._gemm_i8_packing import columns_at_once, put_column, put_columns
@@ -285,7 +285,8 @@ def convolution(
     """
     (pixels, columns), (quick, low, high) = item_size, epilogue
     depth, segments, size = padding.size, taps_h * taps_w, out.itemsize
-    total = x.shape[0] * geometry[COUNTS, HEIGHT] * geometry[COUNTS, WIDTH]
+    sliding = in_tuples(geometry)
+    total = x.shape[0] * sliding[COUNTS][HEIGHT] * sliding[COUNTS][WIDTH]
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
     tables, totals, starts, block = _tables(), _totals(), _pixels(), _blocks()
@@ -307,12 +308,12 @@ def convolution(
             count, row, entry = min(at_once, end - pixel), 0, tables
             while row < count:
                 point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
-                             group * n, geometry, 2, size)  # fmt: skip
+                             group * n, sliding, 2, size, False)  # fmt: skip
                 at = entry + _TABLE
                 for i in range(taps_h):
                     for j in range(taps_w):
-                        down = i * geometry[DILATION, HEIGHT]
-                        right = j * geometry[DILATION, WIDTH]
+                        down = i * sliding[DILATION][HEIGHT]
+                        right = j * sliding[DILATION][WIDTH]
                         offset = 2 * (down * x.shape[2] + right) * x.shape[3]
                         point_tap(at, starts, offset, down, right, x.shape[1], x.shape[2],
                                   address(padding))  # fmt: skip

@@ -18,6 +18,7 @@ from ._gemm_i8_tile import tile_rows_of
 _TABLE = 8 * BLOCK_ROWS
 _LINE = 64
 _SIGN = 0x80
+_FLAT_DEPTH = 512
 
 
 @microkernel(types.int64(), inline=True)
@@ -55,6 +56,17 @@ def block_pitch(segments, depth, in_place):
     return _LINE * ((size + _LINE - 1) // _LINE | 1) if size else 0
 
 
+@inline
+def flat_pitch(depth, width, pitch):
+    """Bytes between rows of a block that is copied at once from a matrix; 0 if it is not to be.
+
+    It is if the rows, of `width` inputs, have none that are not read, and no more than a few lines:
+    longer ones would lie in the same places of the nearest cache. `pitch` is that of `block_pitch`.
+    """
+    is_flat = pitch > 0 and width == depth and depth % 4 == 0 and depth <= _FLAT_DEPTH
+    return depth * block_item_bytes() if is_flat else 0
+
+
 @microkernel(types.void(*[types.int64] * 6))
 def gather_rows(builder, simd, headers, segments, depth, block, pitch, n_rows):
     """Gathers the rows of a tile's tables in a block, and points the first table to them.
@@ -79,6 +91,16 @@ def gather_rows(builder, simd, headers, segments, depth, block, pitch, n_rows):
         is_row = builder.icmp_signed("<", WORD(m), last)
         row = w.mul(builder.select(is_row, WORD(m), last), pitch)
         w.write(w.add(block, row), table, 8 * m)
+
+
+@microkernel(types.void(*[types.int64] * 3))
+def as_block(builder, simd, source, block, count):
+    """Copies `count` inputs, whole fours, as tiles read them; a line beyond may be written."""
+    if simd.dots == SIGNED:
+        return
+    w = Integers(builder, simd)
+    copy = _copy_masked if simd.dots and w.bytes == _LINE else _copy
+    copy(w, w.pointer(source), w.pointer(block), count)
 
 
 def _copy_masked(w, source, target, depth):

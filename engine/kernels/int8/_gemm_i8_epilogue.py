@@ -188,10 +188,10 @@ class _Rows:
                 self._store_row(vectors, m, mask)
 
     def in_blocks(self, vectors):
-        """Whether rows of these vectors become bytes in blocks; one alone gains nothing by it."""
+        """Whether rows of these vectors become bytes in blocks."""
         first = vectors[0][1]
         n, block = len(vectors), self.w.BLOCK
-        return first.nbytes == 1 and (n == block or (1 < n < block and first.is_quick))
+        return first.nbytes == 1 and (n == block or (n < block and first.is_quick))
 
     def _entry(self, m):
         """The entries of row m in the tables."""

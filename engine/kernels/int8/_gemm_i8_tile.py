@@ -260,9 +260,8 @@ def corrections(builder, simd, headers, segments, depth, zero_point, n_rows):
     `zero_point` is that of the weights.
     """
     w = Integers(builder, simd)
-    headers, is_nonzero = w.pointer(headers), builder.icmp_signed("!=", zero_point, WORD(0))
-    add, n_rows = _add_dots if simd.dots else _add_bytes, w.mul(n_rows, 8)
-    end = builder.select(is_nonzero, n_rows, WORD(0))
+    headers, end = w.pointer(headers), w.mul(n_rows, 8)
+    add = _add_dots if simd.dots else _add_bytes
     with w.loop(0, end, 8, [INT(0)]) as (row, last):
         table = w.move(w.move(headers, TILE_HEADERS * _TABLE), row)
         with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.splat(0)]) as (entry, sums):

@@ -16,8 +16,8 @@ from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...records import COUNTS, DILATION, HEIGHT, WIDTH, Int8Epilogue, ItemSize
 from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, PANEL, TABLES, TILE_HEADERS
 from .._items import Panels, even_rows, part_of
-from .._pixels import point_pixels
-from ..float32._gemm_f32_tile import point, point_tap, vector_width
+from .._pixels import in_tuples, point_pixels
+from ..float32._gemm_f32_tile import point, point_shifted, point_tap, vector_width
 from ._gemm_i8_amx import (
     amx_corrections,
     begin_amx,
@@ -28,9 +28,11 @@ from ._gemm_i8_amx import (
     i8_amx_tile,
 )
 from ._gemm_i8_block import (
+    as_block,
     as_segments,
     block_item_bytes,
     block_pitch,
+    flat_pitch,
     gather_rows,
     padded_depth,
 )
@@ -59,6 +61,7 @@ from ._row_numbers import int8_of
 ROWS, AMX_ROWS = 168, 160
 """Done at once, at most: multiples of what each processor's tiles have."""
 _ROW = 4 * PANEL
+_TILE = BLOCK_ROWS * _ROW
 _TABLE = 8 * BLOCK_ROWS
 _PAIR = 2 * BLOCK_ROWS
 _BYTE = Widths(("uint8",))
@@ -79,10 +82,24 @@ def run_tile(part, tables, segments, depth, weights, ahead, columns, sums):
 
 
 @inline
+def finish_tile(tile, panels, terms, epilogue, to_float32):
+    """`finish` for a tile: where its sums lie, its rows, their tables, its column and its panel."""
+    sums, n_rows, at, column, weights = tile
+    if n_rows:
+        finish(sums, n_rows, at, column, panels.n, weights, False, input_offset(), terms, epilogue,
+               to_float32)  # fmt: skip
+
+
+# A tile's sums become results after those of the next tile have been added up: instructions for
+# both are then under way at once, as none waits for the last product.
+
+
+@inline
 def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue, to_float32, sums):
     """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
     height, width, group = i8_rows(), i8_columns(), i8_group()
     panel_length = (panels.pitch - _ROW) // 2
+    last, other = (sums, 0, tables, column, panels.start), sums + _TILE
     while column < end:
         panel = column // PANEL
         weights = panels.start + panel * panels.pitch + 4 * (column - panel * PANEL)
@@ -94,11 +111,11 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue,
             part, ahead = i8_part_for(count), next_weights
             while within < min(group, panels.n - column):
                 run_tile(part, at, segments, depth, weights + 4 * within, ahead,
-                         panels.n - column - within, sums + 4 * within)  # fmt: skip
+                         panels.n - column - within, other + 4 * within)  # fmt: skip
                 within += width
                 ahead += panel_length
-            finish(sums, count, at, column, panels.n, weights, False, input_offset(), terms,
-                   epilogue, to_float32)  # fmt: skip
+            finish_tile(last, panels, terms, epilogue, to_float32)
+            last, other = (other, count, at, column, weights), last[0]
             if row <= height:
                 next_weights += panel_length
             if row == height:
@@ -106,6 +123,7 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue,
             at += (TILE_HEADERS + segments) * _TABLE
             row += height
         column += group
+    finish_tile(last, panels, terms, epilogue, to_float32)
 
 
 @inline
@@ -113,12 +131,14 @@ def narrow_tiles(tables, n_rows, segments, depth, panels, n_vectors, flip, terms
                  to_float32, sums):  # fmt: skip
     """What `tiles` does, for a panel of `n_vectors`; `flip` turns bits of the inputs over."""
     row, height, at = 0, narrow_rows(n_vectors), tables
+    last, other = (sums, 0, tables, 0, panels.start), sums + _TILE
     while row < n_rows:
-        i8_narrow_tile(n_vectors - 1, at, segments, depth, panels.start, flip, sums)
-        finish(sums, min(height, n_rows - row), at, 0, panels.n, panels.start, False,
-               input_offset(), terms, epilogue, to_float32)  # fmt: skip
+        i8_narrow_tile(n_vectors - 1, at, segments, depth, panels.start, flip, other)
+        finish_tile(last, panels, terms, epilogue, to_float32)
+        last, other = (other, min(height, n_rows - row), at, 0, panels.start), last[0]
         at += (TILE_HEADERS + segments) * _TABLE
         row += height
+    finish_tile(last, panels, terms, epilogue, to_float32)
 
 
 @inline
@@ -176,7 +196,10 @@ def prepare_tile(
     if for_amx:
         amx_corrections(headers, block, pitch, amx_steps(segments, depth), weights_zero, sums)
         return headers + TILE_HEADERS * _TABLE
-    corrections(headers, segments, depth, weights_zero, n_rows)
+    if weights_zero:
+        corrections(headers, segments, depth, weights_zero, n_rows)
+    else:
+        point(headers + _TABLE, 0, 0, n_rows)
     if pitch:
         gather_rows(headers, segments, depth, block, pitch, n_rows)
     return headers + (TILE_HEADERS + n_segments) * _TABLE
@@ -215,6 +238,8 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, n_vecto
     tables, sums, block, tile = _tables(), _sums(), _blocks(), tile_rows(n_vectors)
     amx_pitch = pitch * has_amx()
     pitch = amx_pitch if amx_pitch else block_pitch(1, depth, n_vectors)
+    flat = 0 if amx_pitch else flat_pitch(depth, width, pitch)
+    pitch, gathered_pitch = flat if flat else pitch, 0 if flat else pitch
     max_rows = rows_in_blocks(ROWS // tile * tile, tile, pitch)
     step = min(tile, max_rows)
     if amx_pitch:
@@ -236,6 +261,8 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, n_vecto
             begin, target = address(a) + number * width, batch * height + row
             in_place = amx_pitch > 0 and amx_pitch == width and count % BLOCK_ROWS == 0
             source = begin if in_place else block
+            if flat:
+                as_block(begin, block, count * depth)
             tile_row, entry = 0, tables
             while tile_row < count:
                 n_rows = min(tile, count - tile_row)
@@ -247,8 +274,11 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, n_vecto
                 tile_block = source + tile_row * pitch
                 if amx_pitch and not in_place:
                     gather_block(entry, 1, depth, tile_block, pitch)
+                table = entry + TILE_HEADERS * _TABLE
                 entry = prepare_tile(entry, n_rows, 1, depth, n_segments, weights_zero, amx_pitch,
-                                     pitch, tile_block, sums)  # fmt: skip
+                                     gathered_pitch, tile_block, sums)  # fmt: skip
+                if flat:
+                    point(table, tile_block, flat, n_rows)
                 tile_row += tile
             if amx_pitch:
                 amx_tiles(tables, count, source, pitch, amx_steps(1, depth), panels, column, end,
@@ -310,7 +340,8 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
     """
     pixels, columns = item_size
     depth, segments = padding.size, taps_h * taps_w
-    total = x.shape[0] * geometry[COUNTS, HEIGHT] * geometry[COUNTS, WIDTH]
+    sliding = in_tuples(geometry)
+    total = x.shape[0] * sliding[COUNTS][HEIGHT] * sliding[COUNTS][WIDTH]
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
     n_vectors *= has_narrow()
@@ -349,17 +380,20 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
             count, row, entry = min(at_once, end - pixel), 0, tables
             while row < count:
                 point_pixels(starts, entry, x, out, pixel + row, pixel + count, tile,
-                             group * depth, group * n, geometry, 1, size)  # fmt: skip
+                             group * depth, group * n, sliding, 1, size, in_place)  # fmt: skip
                 if to_float32 is not None:
                     point(entry + 2 * _TABLE, address(row_scales), 0, tile)
                 at = entry + TILE_HEADERS * _TABLE
                 for i in range(taps_h):
                     for j in range(taps_w):
-                        down = i * geometry[DILATION, HEIGHT]
-                        right = j * geometry[DILATION, WIDTH]
+                        down = i * sliding[DILATION][HEIGHT]
+                        right = j * sliding[DILATION][WIDTH]
                         offset = (down * x.shape[2] + right) * x.shape[3]
-                        point_tap(at, starts, offset, down, right, x.shape[1], x.shape[2],
-                                  address(padding))  # fmt: skip
+                        if in_place:
+                            point_shifted(at, starts, offset)
+                        else:
+                            point_tap(at, starts, offset, down, right, x.shape[1], x.shape[2],
+                                      address(padding))  # fmt: skip
                         at += _TABLE
                 tile_block = block + row * pitch
                 if amx_pitch:

@@ -9,45 +9,61 @@ from ...build.vector import BYTE, INT, WORD, Writer
 _TILE = 16
 _LANE = 16  # bytes of a vector that are moved among themselves in one step
 _SHAPE, _X_STRIDES, _OUT_STRIDES = range(3)  # the rows of a geometry
-_MAX_SQUARE = 4  # bytes of an element of which a square fits registers
+_HEIGHTS = {1: 16, 2: 16, 4: 8}
+"""Bytes of an element -> rows of the target that are written side by side: lines of few at once."""
+_MAX_SIZE = max(_HEIGHTS)
 
 
-def square(size):
-    """The microkernel that turns a square of `_TILE` rows and columns of elements of `size` bytes.
+def block(size):
+    """The microkernel that turns `_TILE` rows of `_HEIGHTS[size]` elements of `size` bytes.
 
     Rows of the source are `pitch` bytes apart, those of the target `out_pitch`. It is done in
     squares as wide as a vector, where that is less.
     """
 
     def emit(builder, simd, x, out, pitch, out_pitch):
-        w = Writer(builder, simd)
+        w, height = Writer(builder, simd), _HEIGHTS[size]
         source, target, n = w.pointer(x), w.pointer(out), min(_TILE, w.bytes // size)
-        for column in range(0, _TILE, n):  # then a line of the target is written at once
+        n_columns = min(n, height)
+        for column in range(0, height, n_columns):  # then a line of the target is written at once
             for row in range(0, _TILE, n):
                 begin = w.move(w.move(source, w.mul(pitch, row)), column * size)
                 end = w.move(w.move(target, w.mul(out_pitch, column)), row * size)
-                _turn(w, begin, end, pitch, out_pitch, ir.VectorType(ir.IntType(8 * size), n))
+                kind = ir.VectorType(ir.IntType(8 * size), n)
+                _turn(w, begin, end, pitch, out_pitch, kind, n_columns)
 
-    emit.__name__ = f"square_{size}"
+    emit.__name__ = f"block_{size}"
     return microkernel(types.void(*[types.int64] * 4))(emit)
 
 
-def _turn(w, source, target, pitch, out_pitch, kind):
-    """Turns a square whose rows are vectors: in each lane of 16 bytes by itself, then the lanes."""
+def _turn(w, source, target, pitch, out_pitch, kind, n_columns):
+    """Turns rows of `n_columns`, as many as a vector of the target has elements.
+
+    Each lane of 16 bytes is turned by itself, then the lanes.
+    """
     builder, n = w.builder, kind.count
     in_lane = _LANE // (kind.element.width // 8)
-    lanes, groups = n // in_lane, []
-    for row in range(n):
-        line = builder.load(w.move(source, w.mul(pitch, row)), typ=kind)
-        line.align = 1
-        if row % in_lane == 0:
-            groups.append([])
-        groups[-1].append(line)
+    rows = [_row(w, source, pitch, row, kind, n_columns) for row in range(n_columns)]
+    groups = [rows[start : start + in_lane] for start in range(0, n_columns, in_lane)]
     turned = [_interleaved(builder, lines, n, in_lane, 1) for lines in groups]
     for column, lines in enumerate(zip(*turned, strict=True)):
-        for lane, line in enumerate(_interleaved(builder, lines, n, lanes, in_lane)):
+        for lane, line in enumerate(_interleaved(builder, lines, n, len(groups), in_lane)):
             at = w.mul(out_pitch, lane * in_lane + column)
             builder.store(line, w.move(target, at)).align = 1
+
+
+def _row(w, source, pitch, row, kind, n_columns):
+    """A vector of a row, or of this and others `n_columns` rows further."""
+    row_kind, parts = ir.VectorType(kind.element, n_columns), []
+    for other in range(row, kind.count, n_columns):
+        part = w.builder.load(w.move(source, w.mul(pitch, other)), typ=row_kind)
+        part.align = 1
+        parts.append(part)
+    if len(parts) == 1:
+        return parts[0]
+    return w.builder.shuffle_vector(
+        *parts, ir.Constant(ir.VectorType(INT, kind.count), [*range(kind.count)])
+    )
 
 
 def _interleaved(builder, lines, n, count, unit):
@@ -72,7 +88,7 @@ def _interleaved(builder, lines, n, count, unit):
     return lines
 
 
-square_1, square_2, square_4 = (square(size) for size in (1, 2, _MAX_SQUARE))
+block_1, block_2, block_4 = (block(size) for size in _HEIGHTS)
 
 
 @microkernel(types.void(*[types.int64] * 6))
@@ -114,32 +130,35 @@ def copy_rows(builder, simd, x, out, pitch, out_pitch, rows, nbytes):
 
 
 @inline
-def _transpose_square(x, out, s, d, x_column, out_row):
-    """The square whose first elements are x[s] and out[d]; its columns are rows of `x`."""
+def _transpose_block(x, out, s, d, x_column, out_row):
+    """The block whose first elements are x[s] and out[d]; its columns are rows of `x`."""
     size = x.itemsize
     source, target = address(x) + s * size, address(out) + d * size
     if size == 1:
-        square_1(source, target, x_column, out_row)
+        block_1(source, target, x_column, out_row)
     elif size == 2:
-        square_2(source, target, 2 * x_column, 2 * out_row)
+        block_2(source, target, 2 * x_column, 2 * out_row)
     else:
-        square_4(source, target, 4 * x_column, 4 * out_row)
+        block_4(source, target, 4 * x_column, 4 * out_row)
 
 
 @inline
 def _tiles(x, out, s, d, rows, columns, x_row, x_column, out_row, out_column):
-    """Squares of `_TILE` rows and columns, so that neither side jumps at every element."""
+    """Blocks of `_TILE` columns and half as many rows, or as many, so that neither side jumps at
+    every element.
+    """
+    height = _TILE // 2 if x.itemsize == _MAX_SIZE else _TILE
     first_row = 0
     while first_row < rows:
-        end_row = min(first_row + _TILE, rows)
+        end_row = min(first_row + height, rows)
         first_column = 0
         while first_column < columns:
             end_column = min(first_column + _TILE, columns)
-            is_full = end_row - first_row == _TILE and end_column - first_column == _TILE
-            if is_full and x_row == 1 and out_column == 1 and x.itemsize <= _MAX_SQUARE:
+            is_full = end_row - first_row == height and end_column - first_column == _TILE
+            if is_full and x_row == 1 and out_column == 1 and x.itemsize <= _MAX_SIZE:
                 source = s + first_row + first_column * x_column
                 target = d + first_row * out_row + first_column
-                _transpose_square(x, out, source, target, x_column, out_row)
+                _transpose_block(x, out, source, target, x_column, out_row)
             else:
                 for row in range(first_row, end_row):
                     source = s + row * x_row + first_column * x_column
