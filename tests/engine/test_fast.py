@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from flatlite.engine.families import gemm, gemm_f32, winograd_f32
 from flatlite.engine.families.parameters import Sliding
+from flatlite.engine.families.partition import partition
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -177,6 +178,15 @@ def test_matmul(vectors, data):
         gemm.matmul(program, *buffers, transpose_b=transpose, clamp=clamp)
 
     check(emit, exact.shape, exact, terms, clamp, a, b, bias, kernels=(kernel,))
+
+
+@pytest.mark.parametrize(
+    ("height", "depth", "n", "whole_rows"),
+    [(64, 512, 1408, False), (64, 512, 4096, False), (64, 256, 1024, True), (64, 512, 512, True)],
+)
+def test_threads_share_weights_where_that_saves_more_than_it_moves(height, depth, n, whole_rows):
+    item_size, _ = partition(Program(threads=2), height, depth, n)
+    assert (item_size.columns >= n) == whole_rows
 
 
 def test_long_sums_of_equal_terms(vectors):
