@@ -287,7 +287,7 @@ def _partition(
 
     The work done once for the rows of an item is repeated by each item with some of its columns.
     """
-    step, most_steps = (BLOCK_ROWS, 2) if pitch else (tile_step(), 4)
+    step, most_steps = (BLOCK_ROWS, 2) if pitch else (tile_step(), 8)
     panels = ceil(n / PANEL)
     if by_rows(program, height, depth, n, step):
         steps = ceil(ceil(height / program.threads) / step)
