@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import subprocess
 import sys
@@ -70,22 +71,39 @@ def started(root: Path, path: Path) -> float:
     return seconds
 
 
+@contextmanager
+def running(roots: list[Path]) -> Iterator[list[Side]]:
+    """A process for each folder."""
+    sides = [Side(root) for root in roots]
+    try:
+        yield sides
+    finally:
+        for side in sides:
+            side.close()
+
+
+def invoked(roots: list[Path], path: Path, threads: int, calls: int) -> dict[str, Any]:
+    """The line of one model; no numbers where one of the two does not run it."""
+    what = f"{path.stem}, {threads} threads"
+    with running(roots) as sides:
+        try:
+            for side in sides:
+                side.ask("open", path=str(path), threads=threads)
+        except RuntimeError:
+            return {"what": what, "before_ms": math.nan, "now_ms": math.nan, "ratio": math.nan}
+        return row(what, medians(sides, "invoke", ROUNDS, calls=calls))
+
+
 def rows(options: argparse.Namespace, roots: list[Path]) -> Iterator[dict[str, Any]]:
     """What is compared, with median milliseconds before and now."""
-    sides = [Side(root) for root in roots]
     for path in sorted(options.folder.glob("*.tflite")):
         name, _, variant = path.stem.rpartition("_")
         if variant in options.variants and (not options.models or name in options.models):
             for threads in options.threads:
-                for side in sides:
-                    side.ask("open", path=str(path), threads=threads)
-                calls = max(1, options.calls // ROUNDS)
-                pair = medians(sides, "invoke", ROUNDS, calls=calls)
-                yield row(f"{path.stem}, {threads} threads", pair)
+                yield invoked(roots, path, threads, max(1, options.calls // ROUNDS))
     for folder in options.saved_models:
-        yield row(f"convert {folder}", medians(sides, "convert", ROUNDS, path=folder))
-    for side in sides:
-        side.close()
+        with running(roots) as sides:
+            yield row(f"convert {folder}", medians(sides, "convert", ROUNDS, path=folder))
     for path in sorted(options.folder.glob("mobilenet_v1_*.tflite"))[:1]:
         yield row(f"start to first result, {path.stem}", starts(roots, path))
 

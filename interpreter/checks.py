@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.sizes import largest
+from ..schema.operators import known
 from ..schema.tables import name_of
 from .plan.node import Node, Operand
 
@@ -21,10 +22,11 @@ NO_LIMIT = float(np.finfo(np.float32).max)
 """The size of a limit that cuts off nothing but infinity."""
 
 CLAMPS = {
-    "NONE": (-NO_LIMIT, NO_LIMIT),
-    "RELU": (0.0, NO_LIMIT),
-    "RELU_N1_TO_1": (-1.0, 1.0),
-    "RELU6": (0.0, 6.0),
+    name: (max(low, -NO_LIMIT), min(high, NO_LIMIT))
+    for name, (low, high) in {
+        "NONE": (-np.inf, np.inf),
+        **{kind: known(kind).limits for kind in ("RELU", "RELU_N1_TO_1", "RELU6")},
+    }.items()
 }
 """Fused activation -> the limits of the result. As in TFLite's kernels, no result is infinite."""
 
@@ -124,8 +126,7 @@ def clamp_of(node: Node, ignored: Sequence[str] = ("TANH", "SIGN_BIT")) -> tuple
         name = "NONE"
     clamp = CLAMPS.get(name)
     if clamp is None:
-        known = ", ".join(CLAMPS)
-        node.fail(f"fused_activation_function must be one of {known}, got {name}")
+        node.fail(f"fused_activation_function must be one of {', '.join(CLAMPS)}, got {name}")
     return clamp
 
 

@@ -19,6 +19,7 @@ The family is the module of interpreter/ops that has it, `-` for none. Traits:
     last_axis          works on each row of the last axis
     linear             multiplies x with its `weights` and adds a `bias`
     bounded            its results are finite even where the operand is infinite
+    clamp=low,high     gives x within these limits, of which one may be left out
     activation         its kernels apply the option fused_activation_function
     typed              means something else for another type
     total              never fails when it runs, if integers after its first operand are constant;
@@ -151,10 +152,10 @@ REDUCE_MAX reduce x axes -> y:x ; reduction axes=axes selects typed int8=same to
 REDUCE_MIN reduce x axes -> y:x ; reduction axes=axes selects typed int8=same
 REDUCE_PROD reduce x axes -> y:x ; reduction axes=axes int8=own
 REDUCE_WINDOW window x init window strides dilations -> y:x ; rank=x rows=window,strides,dilations
-RELU activation x -> y:x ; elementwise int8=own total
-RELU6 activation x -> y:x ; elementwise bounded int8=own total
-RELU_0_TO_1 activation x -> y:x ; elementwise bounded int8=own
-RELU_N1_TO_1 activation x -> y:x ; elementwise bounded int8=own
+RELU activation x -> y:x ; elementwise clamp=0, int8=own total
+RELU6 activation x -> y:x ; elementwise bounded clamp=0,6 int8=own total
+RELU_0_TO_1 activation x -> y:x ; elementwise bounded clamp=0,1 int8=own
+RELU_N1_TO_1 activation x -> y:x ; elementwise bounded clamp=-1,1 int8=own
 RESHAPE reshape x [shape] -> y:x ; moves view rank=#shape sizes=shape int8=same total
 RESIZE_BILINEAR resize x size -> y:x ; rank=4 sizes=size int8=same
 RESIZE_NEAREST_NEIGHBOR resize x size -> y:x ; rank=4 sizes=size selects int8=same

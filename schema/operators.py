@@ -180,6 +180,12 @@ class Operator(NamedTuple):
         """The numbers that a fact such as "spatial" lists."""
         return tuple(map(int, filter(None, self.fact(fact).split(","))))
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """What its results are clamped to, if that is all it does; infinite where nothing is."""
+        low, _, high = self.fact("clamp").partition(",")
+        return float(low or "-inf"), float(high or "inf")
+
     def scale_of(self, code: str) -> tuple[float, int] | None:
         """The scale and zero point that a result of this type, such as "i8", always has."""
         if code not in self.facts:

@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ...interpreter.collection import collection_paused
 from ...schema.errors import ConverterError
 from ..sources.positions import arranged
 from ..sources.source import GraphSource, Source
@@ -259,7 +260,8 @@ class Conversion:
         # what ONNX calls infinite is, but has no range; TensorFlow's converter bounds it
         bounds = bool(self.settings.canonicalizing_inf_as_min_max_float)
         bounded = bounds and (self._is_tensorflow() or self.is_measured)
-        written = write(graphs, metadata=self._metadata(graphs, recipe), bounded=bounded)
+        with collection_paused():
+            written = write(graphs, metadata=self._metadata(graphs, recipe), bounded=bounded)
         if self.settings.serialize_debug_metadata:
             from . import debug_metadata
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...interpreter.collection import collection_paused
 from ...schema.errors import ConverterError
 from ...schema.operators import operator
 from ..ophint.ophint import OpHint
@@ -97,7 +98,8 @@ class Lowering:
             self._draw(f"pass_{number:05}_{run.name}", [run.graph])
 
     def _lowered(self, source: Source, allow_custom_ops: bool) -> Graph:
-        with among_signatures([str(signature.key) for signature in self.sources], source.key):
+        keys = [str(signature.key) for signature in self.sources]
+        with among_signatures(keys, source.key), collection_paused():
             if isinstance(source, GraphSource):
                 from ..tf.flex import SelectOps
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -58,9 +57,11 @@ def _frozen(functions: Sequence[Any]) -> GraphSource:
 
 def _owned(functions: Sequence[Any], owner: Any) -> list[GraphSource]:
     """Functions saved by their owner; a single one that it cannot save is frozen."""
+    from tempfile import TemporaryDirectory
+
     from ..sources import running_tensorflow
 
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder:
         try:
             return running_tensorflow.saved(functions, owner, folder)
         except running_tensorflow.SaveError as error:
@@ -96,7 +97,9 @@ def keras_sources(model: Any) -> Sequence[GraphSource]:
             inputs, outputs = list(model.inputs), list(model.outputs)
             shapes = known_shapes(inputs)
             return [running_tensorflow.from_session(session, inputs, outputs, shapes)]
-        with tempfile.TemporaryDirectory() as folder:
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory() as folder:
             export(model, folder)
             return saved_model.load(folder, api_version=2)
 

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.operators import having
+
 if TYPE_CHECKING:
     from ..ir.graph import Op, Tensor
 
 DEEPEST = 16  # producers that are looked at, one behind the other
-MOVES = ("EXPAND_DIMS", "RESHAPE", "SQUEEZE")
+VIEWS = having("view")
 OFFSETS = ("ADD", "SUB")
 
 
@@ -69,7 +71,7 @@ def has_distinct_elements(x: Tensor, depth: int = DEEPEST) -> bool:
         return True
     if op.kind == "TOPK_V2":
         return op.outputs[1] is x and len(x.dims) == 1
-    if op.kind in MOVES or _is_widened(op):
+    if op.kind in VIEWS or _is_widened(op):
         return has_distinct_elements(op.inputs[0], depth - 1)
     if op.kind in OFFSETS:
         moved = _moved(op, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...schema.operators import known
 from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 from ..ir.graph import Graph, Op, Tensor
 from .driver import rewrite
@@ -20,12 +21,11 @@ from .rewrite import (
 
 FUSED = {kind: ACTIVATION_FUNCTION_TYPE[kind] for kind in ("RELU", "RELU6", "RELU_N1_TO_1")}
 
-RANGES = {
-    (0.0, None): "RELU",
-    (0.0, 6.0): "RELU6",
-    (-1.0, 1.0): "RELU_N1_TO_1",
+RANGE_OF: dict[str, tuple[float | None, float | None]] = {
+    kind: (known(kind).limits[0], None if kind == "RELU" else known(kind).limits[1])
+    for kind in FUSED
 }
-RANGE_OF = {kind: bounds for bounds, kind in RANGES.items()}
+RANGES = {bounds: kind for kind, bounds in RANGE_OF.items()}
 
 
 @rewrite("MAXIMUM", "MINIMUM", *FUSED)

@@ -12,11 +12,10 @@ from ..ir.elements import extents_of
 from ..ir.graph import Graph, Op, Tensor
 from ..ir.pseudo import having, operator
 from .driver import rewrite
-from .rewrite import builder, constant_of, options_of, producer_of, swap, with_options
+from .rewrite import RESHAPES, builder, constant_of, options_of, producer_of, swap, with_options
 
 SAME, VALID = PADDING["SAME"], PADDING["VALID"]
 SPLIT = "SPACE_TO_BATCH_ND"
-VIEWS = ("EXPAND_DIMS", "RESHAPE", "SQUEEZE")
 KERNEL_AXES = {kind: operator(kind).numbers("spatial") for kind in having("spatial")}
 
 
@@ -117,7 +116,7 @@ def fuse_dilation_of_rows(graph: Graph, op: Op) -> bool:
     expand, squeeze = line.producer, graph.sole_reader(op.output)
     if expand is None or squeeze is None or graph.sole_reader(line) is not op:
         return False
-    if expand.kind not in VIEWS or squeeze.kind not in VIEWS:
+    if expand.kind not in RESHAPES or squeeze.kind not in RESHAPES:
         return False
     rows, result = expand.inputs[0], squeeze.output
     axis = added_axis(rows, line)

@@ -16,7 +16,6 @@ from ...graph.format.inline import inline
 from ...graph.format.rebuild import Copy, rebuild
 from ...graph.ops.state.tables import MUTABLE_TABLES, TABLE_KEYS, TABLE_VALUES
 from ...schema.errors import ModelError, UnsupportedOps
-from ..stablehlo.expand import expand_modules
 from .branches import has_branches, resolve_branches
 from .composites import composite
 from .effects import (
@@ -145,8 +144,17 @@ def _flat(graph: Graph, ends: Ends) -> Graph:
     graph.inputs = [tensor for tensor, _ in ends.inputs]
     graph.outputs = list(ends.outputs)
     needed = rebuild(graph, [tensor.op for tensor in ends.outputs])
-    expanded = expand_modules(inline(needed, composite))
+    expanded = _expand_modules(inline(needed, composite))
     return resolve_branches(stop_learning(drop_unchanging_writes(expanded)))
+
+
+def _expand_modules(graph: Graph) -> Graph:
+    """`graph`, each module of StableHLO replaced by what it consists of."""
+    if all(op.type != "XlaCallModule" for op in graph.operations):
+        return graph
+    from ..stablehlo.expand import expand_modules
+
+    return expand_modules(graph)
 
 
 def _frozen(flat: Graph, ends: Ends, context: _Context) -> Frozen:

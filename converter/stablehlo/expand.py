@@ -23,8 +23,6 @@ def expand_modules(graph: Graph) -> Graph:
         ModelError: a module is not valid.
         UnsupportedOps: an operation of a module has no form here.
     """
-    if all(op.type != KIND for op in graph.operations):
-        return graph
 
     def replace(op: Operation, copy: Copy) -> bool:
         if op.type != KIND:

@@ -18,7 +18,7 @@ _SHORT_SHARE = 8  # of steps: a thread reads weights once for all of them
 _MANY_ROWS = 98  # rows of a thread that are enough for items twice as high
 _PRODUCTS_PER_TRANSFER = 27  # done while a thread fetches an element that another one wrote
 _LARGE = 1 << 20  # bytes of weights that no near cache has any more
-_WIDE = 4  # columns for each row from which on weights are most of what is read
+_WEIGHTS_PER_TRANSFER = 5  # read from a far cache while an element another thread wrote is fetched
 
 
 def tile_step() -> int:
@@ -41,9 +41,11 @@ def _shares_weights(program: Program, height: int, depth: int, n: int) -> bool:
     """Whether each thread should read some of the weights, once, and not all of them.
 
     Of few rows, such as a prompt's, weights are most of what is read, and no near cache has them.
+    Then, though, each thread reads inputs that others wrote, and others its results.
     """
     is_large = 2 * 4 * depth * n > _LARGE
-    return program.threads > 1 and is_large and n >= _WIDE * height
+    transfers = height * (depth + n)
+    return program.threads > 1 and is_large and depth * n >= _WEIGHTS_PER_TRANSFER * transfers
 
 
 def partition(program: Program, height: int, depth: int, n: int) -> tuple[ItemSize, int]:
@@ -69,7 +71,7 @@ def partition_int8(
 
     The work done once for the rows of an item is repeated by each item with some of its columns.
     """
-    step, most_steps = (BLOCK_ROWS, 2) if for_amx else (tile_step(), 4)
+    step, most_steps = (BLOCK_ROWS, 2) if for_amx else (tile_step(), 8)
     panels = ceil(n / PANEL)
     if by_rows(program, height, depth, n, step):
         sizes = range(step * most_steps, 0, -step)

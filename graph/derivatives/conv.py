@@ -94,12 +94,12 @@ def extract_image_patches(op: Operation, dy: Tensor) -> Tensor:
     sizes = ops.Shape(x)
     batch, *inner, channels = ops.Unpack(sizes, num=5 if is_volume else 4)
     count = math.prod(inner[1:], start=inner[0])
-    places = ops.Reshape(
+    positions = ops.Reshape(
         ops.Range(np.int32(1), count + np.int32(1), np.int32(1)),
         ops.Pack([np.int32(1), *inner, np.int32(1)]),
     )
     attrs = same_attrs(op, "ksizes", "strides", "padding", *(() if is_volume else ("rates",)))
-    windows = ops.Reshape(getattr(ops, op.type)(places, **attrs), np.array([-1], np.int32))
+    windows = ops.Reshape(getattr(ops, op.type)(positions, **attrs), np.array([-1], np.int32))
     elements = ops.Reshape(dy, ops.Pack([batch, ops.Size(windows), channels]))
     rows = ops.Transpose(elements, np.array([1, 0, 2], np.int32))
     summed = ops.UnsortedSegmentSum(rows, windows, count + np.int32(1))[1:]  # row 0 is padding

@@ -110,7 +110,7 @@ class _Loop:
         condition: Its LoopCond.
         enters, merges, next_values: Of each variable the Enter, the Merge, and its value in the
             next iteration.
-        places: Each Switch -> its variable.
+        positions: Each Switch -> its variable.
         exits: Each Exit -> its variable.
     """
 
@@ -118,7 +118,7 @@ class _Loop:
     enters: list[Operation]
     merges: list[Operation]
     next_values: list[Tensor]
-    places: dict[Operation, int]
+    positions: dict[Operation, int]
     exits: dict[Operation, int]
 
     @classmethod
@@ -140,7 +140,7 @@ class _Loop:
         nexts = [ends[kind].op for kind in ITERATIONS if kind in ends]
         if merge.type not in MERGES or len(merge.inputs) != 2 or not enters or not nexts:
             raise UnknownForm(f"'{switch.name}' is not the Switch of a loop's variable")
-        self.places[switch] = len(self.merges)
+        self.positions[switch] = len(self.merges)
         for reader in switch.outputs[0].consumers():
             if reader.type in EXITS:
                 self.exits[reader] = len(self.merges)
@@ -369,7 +369,7 @@ class _Region:
         for merge, shape in zip(loop.merges, shapes, strict=True):
             region._values[merge.outputs[0]] = graph.argument(merge.outputs[0], shape=shape)
         if has_switches:
-            for switch, i in loop.places.items():
+            for switch, i in loop.positions.items():
                 region._values[switch.outputs[1]] = graph.inputs[i]
         graph.outputs = [graph.capture(region.value(tensor)) for tensor in results]
         return graph

@@ -102,11 +102,11 @@ def _unbatched(part: Tensor, x: Tensor, first: int, n_batch: int, n_named: int) 
 def _on_diagonals(part: Tensor, x: Tensor, head: str, tail: str) -> Tensor:
     """`part` where the dimensions of one label have one index, zeros elsewhere."""
     rank = len(x.sizes or ())
-    places: dict[str, list[int]] = {}
+    positions: dict[str, list[int]] = {}
     for at, name in enumerate(head + tail):
         axis = at if at < len(head) else rank - len(head + tail) + at
-        places.setdefault(name, []).append(axis)
-    for axes in places.values():
+        positions.setdefault(name, []).append(axis)
+    for axes in positions.values():
         numbers = [_numbers_along(x, axis, rank) for axis in axes]
         for other in numbers[1:]:
             part = part * ops.Cast(ops.Equal(numbers[0], other), DstT=part.dtype)

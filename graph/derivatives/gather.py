@@ -162,8 +162,8 @@ def approx_top_k(op: Operation, dy: Tensor, _: Tensor | None) -> Tensor:
     hits = ops.OneHot(indices, n, one, one - one, axis=-1)
     summed = ops.Sum(ops.ExpandDims(dy, np.int32(-1)) * hits, axis, keep_dims=True)
     last = ops.Rank(x)
-    places = ops.Range(np.int32(0), last, np.int32(1))
-    order = ops.SelectV2(ops.Equal(places, axis), last, places)
+    positions = ops.Range(np.int32(0), last, np.int32(1))
+    order = ops.SelectV2(ops.Equal(positions, axis), last, positions)
     return ops.Reshape(
         ops.Transpose(summed, ops.ConcatV2([order, axis], np.int32(0))), ops.Shape(x)
     )
@@ -204,8 +204,8 @@ def dynamic_partition(op: Operation, *dys: Tensor) -> tuple[Tensor, None]:
     """Each slice back to where it was."""
     x, partitions = op.inputs
     shape = ops.Shape(partitions)
-    places = ops.Reshape(ops.Range(np.int32(0), ops.Prod(shape, FIRST), np.int32(1)), shape)
-    parts = ops.DynamicPartition(places, partitions, num_partitions=len(dys))
+    positions = ops.Reshape(ops.Range(np.int32(0), ops.Prod(shape, FIRST), np.int32(1)), shape)
+    parts = ops.DynamicPartition(positions, partitions, num_partitions=len(dys))
     stitched = ops.ParallelDynamicStitch(parts, list(dys))
     return ops.Reshape(stitched, ops.Shape(x)), None
 

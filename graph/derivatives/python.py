@@ -23,7 +23,7 @@ def call(op: Operation, *dys: Tensor | None) -> list[Tensor | None]:
     """The function once more, and the gradients of its results."""
     token = cast("bytes", op.get_attr("token")).decode()
     function = cast("Callable[..., object]", op.graph.scopes.extras[PY_FUNCTIONS][token])
-    places = [i for i, dy in enumerate(dys) if dy is not None]
+    positions = [i for i, dy in enumerate(dys) if dy is not None]
     n_inputs = len(op.inputs)
 
     def backward(*tensors: Tensor) -> list[Tensor]:
@@ -31,7 +31,7 @@ def call(op: Operation, *dys: Tensor | None) -> list[Tensor | None]:
         returned = function(*xs)
         is_list = isinstance(returned, (list, tuple))
         listed = cast("Sequence[object]", returned) if is_list else [returned]
-        ys = [convert_to_tensor(cast("TensorLike", listed[i])) for i in places]
+        ys = [convert_to_tensor(cast("TensorLike", listed[i])) for i in positions]
         derivatives = gradients(ys, xs, grad_ys)
         return [
             ops.ZerosLike(x) if new is None else dense(new)
@@ -39,7 +39,7 @@ def call(op: Operation, *dys: Tensor | None) -> list[Tensor | None]:
         ]
 
     types = [tensor.dtype for tensor in op.inputs]
-    operands = [*op.inputs, *(cast("Tensor", dys[i]) for i in places)]
+    operands = [*op.inputs, *(cast("Tensor", dys[i]) for i in positions)]
     results = cast("list[Tensor]", py_function(backward, operands, types))
     for tensor, x in zip(results, op.inputs, strict=True):
         tensor.set_shape(x.sizes)

@@ -42,9 +42,9 @@ def prevent_gradient(op: Operation, dy: Tensor) -> NoReturn:
 @gradient("LinSpace")
 def lin_space(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor, None]:
     """To each end its part of the numbers between."""
-    places = ops.Cast(ops.Range(np.int32(0), op.inputs[2], np.int32(1)), DstT=dy.dtype)
+    positions = ops.Cast(ops.Range(np.int32(0), op.inputs[2], np.int32(1)), DstT=dy.dtype)
     last = ops.Maximum(ops.Cast(op.inputs[2], DstT=dy.dtype) - number(1, dy), number(1, dy))
-    of_stop = ops.Sum(dy * places / last, np.int32(0))
+    of_stop = ops.Sum(dy * positions / last, np.int32(0))
     return ops.Sum(dy, np.int32(0)) - of_stop, of_stop, None
 
 

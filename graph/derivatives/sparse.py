@@ -54,8 +54,8 @@ def _with_ones(shape: Tensor, axes: Tensor) -> Tensor:
     """`shape` with 1 for each of `axes`."""
     rank = ops.Size(shape)
     along = ops.Reshape(ops.FloorMod(axes + rank, rank), _LAST)
-    places = ops.Range(np.int32(0), rank, np.int32(1))
-    merged = ops.DynamicStitch([places, along], [shape, ops.Fill(ops.Shape(along), np.int64(1))])
+    positions = ops.Range(np.int32(0), rank, np.int32(1))
+    merged = ops.DynamicStitch([positions, along], [shape, ops.Fill(ops.Shape(along), np.int64(1))])
     return merged
 
 

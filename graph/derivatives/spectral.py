@@ -61,8 +61,10 @@ def _irfft(suffix: str, rank: int) -> Callable[[Operation, Tensor], tuple[Tensor
         """The transform divided by the size, twice where a number stands for its mirror too."""
         y, lengths = op.inputs
         spectrum = getattr(ops, f"RFFT{suffix}")(dy, lengths, Tcomplex=y.dtype)
-        places = ops.Range(np.int32(0), ops.Shape(spectrum)[-1], np.int32(1))
-        once = ops.LogicalOr(ops.Equal(places, np.int32(0)), ops.Equal(places * 2, lengths[-1]))
+        positions = ops.Range(np.int32(0), ops.Shape(spectrum)[-1], np.int32(1))
+        once = ops.LogicalOr(
+            ops.Equal(positions, np.int32(0)), ops.Equal(positions * 2, lengths[-1])
+        )
         counts = ops.SelectV2(once, np.asarray(1, dy.dtype), np.asarray(2, dy.dtype))
         factors = counts / _size(dy, rank, dy)
         return _placed(spectrum * ops.Cast(factors, DstT=y.dtype), y), None

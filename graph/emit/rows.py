@@ -68,7 +68,7 @@ def find_padded(order: Iterable[Operation], is_open: Container[Tensor]) -> set[O
 def _only_adds_rows(
     unique: Operation, inside: Container[Operation], is_open: Container[Tensor]
 ) -> bool:
-    indices, places = unique.outputs
+    indices, positions = unique.outputs
     rows: dict[Tensor, None] = {}
     counts: dict[Tensor, None] = {}
     waiting = [indices]
@@ -90,7 +90,7 @@ def _only_adds_rows(
             ):
                 counts[op.outputs[0]] = None
             elif op.type == "UnsortedSegmentSum" and op.inputs[2] is tensor and tensor in counts:
-                if op.inputs[1] is not places or op.inputs[0] in seen:
+                if op.inputs[1] is not positions or op.inputs[0] in seen:
                     return False
                 rows[op.outputs[0]] = None
             elif op.type in SCALING and tensor in rows:
@@ -137,10 +137,10 @@ def unique(program: Program, x: Buffer, places_dtype: np.dtype) -> list[Buffer] 
     """The different elements of `x` and the index that marks none behind them; their places."""
     if x.ndim != 1 or x.dtype not in INDICES or not x.size:
         return None
-    out, places = arena(x.shape, x.dtype), arena(x.shape, places_dtype)
+    out, positions = arena(x.shape, x.dtype), arena(x.shape, places_dtype)
     scratch = arena((1 << (2 * x.size - 1).bit_length(),), np.int64)
-    program.call("unique.unique", x, scratch, out, places, none=none_of(x.dtype))
-    return [out, places]
+    program.call("unique.unique", x, scratch, out, positions, none=none_of(x.dtype))
+    return [out, positions]
 
 
 @emit("UnsortedSegmentSum")
@@ -195,14 +195,14 @@ def update_rows(program: Program, op: Site, buffers: Sequence[Buffer]) -> list[B
     place, row = _place(op.op, "indices"), row_of(op.type)
     dense = EMITTERS.get(SPARSE[op.type])
     indices, var = buffers[place], buffers[0]
-    places = (row.writes or ()) if row is not None else ()
-    kinds = [(buffers[i].shape, buffers[i].dtype) for i in places]
+    positions = (row.writes or ()) if row is not None else ()
+    kinds = [(buffers[i].shape, buffers[i].dtype) for i in positions]
     if dense is None or len(set(kinds)) != 1 or not var.ndim or not var.size:
         return None
     shape, size = (indices.size, prod(var.shape[1:])), prod(var.shape[1:])
     operands = list(buffers)
     none = none_of(indices.dtype)
-    for i in places:
+    for i in positions:
         whole = buffers[i].reshape((var.shape[0], size))
         operands[i] = arena(shape, var.dtype)
         program.call("gather.rows", whole, indices, operands[i], split=indices.size, none=none)
@@ -212,7 +212,7 @@ def update_rows(program: Program, op: Site, buffers: Sequence[Buffer]) -> list[B
     as_whole = copy.copy(op)
     as_whole.type = SPARSE[op.type]
     dense.function(program, as_whole, *operands)
-    for i in places:
+    for i in positions:
         whole = buffers[i].reshape((var.shape[0], size))
         rows = operands[i if i < place else i - 1]
         program.call("scatter.assign_rows", indices, rows, whole, split=size, none=none)

@@ -107,8 +107,8 @@ def unicode_decode_with_offsets(
     """As `unicode_decode`, and where in its string each character begins, in bytes."""
     attrs = _attrs(input_encoding, errors, replacement_char, replace_control_characters)
     label = name or "UnicodeDecodeWithOffsets"
-    characters, places = _decoded(input, "UnicodeDecodeWithOffsets", attrs, label)
-    return characters, places
+    characters, positions = _decoded(input, "UnicodeDecodeWithOffsets", attrs, label)
+    return characters, positions
 
 
 def _one_by_one(
@@ -146,10 +146,10 @@ def unicode_split_with_offsets(
     name: str | None = None,
 ) -> tuple[Tensor | RaggedTensor, Tensor | RaggedTensor]:
     """The characters of strings as strings, and where each begins, in bytes."""
-    characters, places = unicode_decode_with_offsets(
+    characters, positions = unicode_decode_with_offsets(
         input, input_encoding, errors, replacement_char, name=name
     )
-    return _one_by_one(characters, input_encoding, "ignore"), places
+    return _one_by_one(characters, input_encoding, "ignore"), positions
 
 
 def unicode_encode(

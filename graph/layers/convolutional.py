@@ -229,15 +229,15 @@ class Conv(Layer):
         is_first = self.data_format == "channels_first"
         n_batch = len(shape) - self.rank - 1
         batch, space = shape[:n_batch], shape[n_batch + is_first :][: self.rank]
-        places = [self._length(size, i) for i, size in enumerate(space)]
-        if any(size is not None and size <= 0 for size in places):
+        positions = [self._length(size, i) for i, size in enumerate(space)]
+        if any(size is not None and size <= 0 for size in positions):
             raise ValueError(
                 f"One of the dimensions in the output is <= 0 due to downsampling in {self.name}. "
                 f"Consider increasing the input size. Received input shape {shape} which would "
                 "produce output shape with a zero or negative value in a dimension."
             )
         return TensorShape(
-            [*batch, self.filters, *places] if is_first else [*batch, *places, self.filters]
+            [*batch, self.filters, *positions] if is_first else [*batch, *positions, self.filters]
         )
 
     def _length(self, size: int | None, i: int) -> int | None:

@@ -67,8 +67,8 @@ def window_length(
     if size is None:
         return None
     reach = window + (window - 1) * (dilation - 1)
-    places = size - reach + 1 if padding == "valid" else size
-    return (places + stride - 1) // stride
+    positions = size - reach + 1 if padding == "valid" else size
+    return (positions + stride - 1) // stride
 
 
 def spread_length(size: int, window: int, padding: str, stride: int) -> int:

@@ -262,12 +262,12 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
 
     def _row(self, x: list[Tensor], i: int, adjoint: bool) -> Tensor:
         count = len(self._operators)
-        places = (
+        positions = (
             [(j, self._operators[j][i]) for j in range(i, count)]
             if adjoint
             else [(j, self._operators[i][j]) for j in range(i + 1)]
         )
-        terms = [op._matmul(x[j], adjoint, adjoint_arg=False) for j, op in places]
+        terms = [op._matmul(x[j], adjoint, adjoint_arg=False) for j, op in positions]
         total = terms[0]
         for term in terms[1:]:
             total = total + term

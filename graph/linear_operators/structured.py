@@ -136,8 +136,8 @@ class LinearOperatorToeplitz(LinearOperator):
         col, row = same_batch(col, row)
         backwards = ops.ReverseV2(row[..., 1:, 0], np.array([-1], np.int32))
         values = concat([backwards, col[..., 0]], -1)
-        places = ops.Range(np.int32(0), count, np.int32(1))
-        indices = expand_dims(places, 1) - expand_dims(places, 0) + count - np.int32(1)
+        positions = ops.Range(np.int32(0), count, np.int32(1))
+        indices = expand_dims(positions, 1) - expand_dims(positions, 0) + count - np.int32(1)
         return ops.GatherV2(values, indices, np.int32(-1))
 
     def _diag_part(self) -> Tensor:

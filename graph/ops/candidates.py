@@ -28,8 +28,8 @@ def compute_accidental_hits(
     true_classes: np.ndarray, candidates: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows of right classes that are candidates, their last places among these, and -FLT_MAX."""
-    places = {c: i for i, c in enumerate(candidates.tolist())}
-    hits = [(i, places[c]) for i, row in enumerate(true_classes.tolist())
-            for c in row if c in places]  # fmt: skip
+    positions = {c: i for i, c in enumerate(candidates.tolist())}
+    hits = [(i, positions[c]) for i, row in enumerate(true_classes.tolist())
+            for c in row if c in positions]  # fmt: skip
     pairs: np.ndarray = np.array(hits, np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1], np.full(len(hits), -np.finfo(np.float32).max, np.float32)

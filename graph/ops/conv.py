@@ -156,7 +156,7 @@ def _input_grad(
     gradients = np.split(dy, groups, -1)
     for group, part in enumerate(np.split(filters, groups, -1)):
         depth = slice(group * part.shape[-2], (group + 1) * part.shape[-2])
-        for position, window in windows.places(outputs):
+        for position, window in windows.positions(outputs):
             result[(*window, depth)] += gradients[group] @ part[position].T
     inner = tuple(slice(a, n - b) for (a, b), n in zip(pads, padded, strict=True))
     return channels_back(result[(slice(None), *inner)], data_format)
@@ -212,7 +212,7 @@ def _filter_grad(op: OperationView, x: np.ndarray, sizes: np.ndarray, dy: np.nda
     width = n_filters // groups
     for group in range(groups):
         rows = gradients[group].reshape(prod(dy.shape[:-1]), width)
-        for position, window in windows.places(dy.shape[1:-1]):
+        for position, window in windows.positions(dy.shape[1:-1]):
             elements = inputs[group][window].reshape(rows.shape[0], depth)
             result[(*position, slice(None), slice(group * width, (group + 1) * width))] = (
                 elements.T @ rows
@@ -259,7 +259,7 @@ def depthwise_conv2d_native(x: np.ndarray, filters: np.ndarray, *, op: Operation
     result = np.zeros((x.shape[0], *outputs, x.shape[-1], multiplier), x.dtype)
     for m in range(multiplier):
         total, term = result[..., m], np.empty(result.shape[:-1], x.dtype)
-        for position, window in windows.places(outputs):
+        for position, window in windows.positions(outputs):
             np.multiply(padded[window], filters[(*position, slice(None), m)], out=term)
             total += term
     return channels_back(result.reshape(*result.shape[:3], -1), data_format)
@@ -278,7 +278,7 @@ def depthwise_conv2d_native_backprop_input(
     padded = [n + sum(pair) for n, pair in zip(spatial_sizes, pads, strict=True)]
     result = np.zeros((batch, *padded, channels), dy.dtype)
     dy = dy.reshape(*dy.shape[:3], channels, -1)
-    for position, window in windows.places(dy.shape[1:3]):
+    for position, window in windows.positions(dy.shape[1:3]):
         result[window] += np.einsum("nhwcm,cm->nhwc", dy, filters[position])
     inner = tuple(slice(a, n - b) for (a, b), n in zip(pads, padded, strict=True))
     return channels_back(result[(slice(None), *inner)], data_format)
@@ -295,7 +295,7 @@ def depthwise_conv2d_native_backprop_filter(
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]))
     dy = dy.reshape(*dy.shape[:3], x.shape[-1], -1)
     result = np.empty([int(n) for n in sizes], x.dtype)
-    for position, window in windows.places(dy.shape[1:3]):
+    for position, window in windows.positions(dy.shape[1:3]):
         result[position] = np.einsum("nhwc,nhwcm->cm", padded[window], dy)
     return result
 
@@ -318,13 +318,13 @@ def _dilated(
     """The windows, the padded input, and the sums of input and filter by position."""
     windows = Windows(filters.shape[:2], tuple(strides[1:3]), tuple(rates[1:3]), padding)
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]), lowest(x.dtype))
-    places = windows.places(windows.outputs(x.shape[1:-1]))
+    positions = windows.positions(windows.outputs(x.shape[1:-1]))
     least = lowest(x.dtype)
     inside = pad_spatial(np.ones(x.shape, bool), windows.pads(x.shape[1:-1]))
     sums = np.stack(
         [
             np.where(inside[window], padded[window] + filters[position], least)
-            for position, window in places
+            for position, window in positions
         ]
     )
     return windows, padded, sums
@@ -356,7 +356,7 @@ def dilation2d_backprop_input(
     """`dy` at the first element of each window whose sum is the largest."""
     windows, padded, sums = _dilated(x, filters, strides, rates, padding)
     first, result = sums.argmax(0), np.zeros(padded.shape, dy.dtype)
-    for i, (_, window) in enumerate(windows.places(dy.shape[1:-1])):
+    for i, (_, window) in enumerate(windows.positions(dy.shape[1:-1])):
         result[window] += np.where(first == i, dy, 0)
     pads = windows.pads(x.shape[1:-1])
     inner = (slice(a, n - b) for (a, b), n in zip(pads, padded.shape[1:-1], strict=True))
@@ -376,7 +376,7 @@ def dilation2d_backprop_filter(
     """`dy` at the number of the filter whose sum is the largest, over all windows."""
     windows, _, sums = _dilated(x, filters, strides, rates, padding)
     first, result = sums.argmax(0), np.zeros(filters.shape, dy.dtype)
-    for i, (position, _) in enumerate(windows.places(dy.shape[1:-1])):
+    for i, (position, _) in enumerate(windows.positions(dy.shape[1:-1])):
         result[position] = np.where(first == i, dy, 0).sum((0, 1, 2))
     return result
 

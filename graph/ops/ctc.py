@@ -154,11 +154,11 @@ def _shifted(x: np.ndarray, by: int) -> np.ndarray:
 
 def _sparse(rows: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Indices, values and shape of rows of unequal lengths."""
-    places = [(b, i) for b, row in enumerate(rows) for i in range(len(row))]
+    positions = [(b, i) for b, row in enumerate(rows) for i in range(len(row))]
     values = [label for row in rows for label in row]
     shape = len(rows), max(map(len, rows), default=0)
     return (
-        np.array(places, np.int64).reshape(-1, 2),
+        np.array(positions, np.int64).reshape(-1, 2),
         np.array(values, np.int64),
         np.array(shape, np.int64),
     )

@@ -57,12 +57,12 @@ def largest(
     """The largest element of each region, and where it comes first, through all of `x`."""
     shape = x.shape[0], len(rows) - 1, len(columns) - 1, x.shape[3]
     best, where = np.empty(shape, x.dtype), np.empty(shape, np.int64)
-    places = np.arange(x.size).reshape(x.shape)
+    positions = np.arange(x.size).reshape(x.shape)
     for here, window in _windows(x.shape, rows, columns, overlapping):
         flat = x[window].reshape(x.shape[0], -1, x.shape[3])
         first = flat.argmax(1)[:, None]
         best[here] = np.take_along_axis(flat, first, 1)[:, 0]
-        inside = places[window].reshape(flat.shape)
+        inside = positions[window].reshape(flat.shape)
         where[here] = np.take_along_axis(inside, first, 1)[:, 0]
     return best, where
 

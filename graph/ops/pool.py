@@ -46,7 +46,7 @@ def _max(op: OperationView, x: np.ndarray, windows: Windows[int]) -> np.ndarray:
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]), lowest(x.dtype))
     outputs = windows.outputs(x.shape[1:-1])
     result = np.full((x.shape[0], *outputs, x.shape[-1]), lowest(x.dtype), x.dtype)
-    for _, window in windows.places(outputs):
+    for _, window in windows.positions(outputs):
         np.maximum(result, padded[window], out=result)
     return channels_back(result, data_format)
 
@@ -55,7 +55,7 @@ def _counts(windows: Windows[int], sizes: Sequence[int], outputs: Sequence[int])
     """How many elements of the input each window has."""
     ones = pad_spatial(np.ones((1, *sizes, 1)), windows.pads(sizes))
     counts = np.zeros((1, *outputs, 1))
-    for _, window in windows.places(outputs):
+    for _, window in windows.positions(outputs):
         counts += ones[window]
     return counts
 
@@ -67,7 +67,7 @@ def _average(op: OperationView, x: np.ndarray, windows: Windows[int]) -> np.ndar
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]))
     outputs = windows.outputs(x.shape[1:-1])
     total = np.zeros((x.shape[0], *outputs, x.shape[-1]))
-    for _, window in windows.places(outputs):
+    for _, window in windows.positions(outputs):
         total += padded[window]
     return channels_back(total / _counts(windows, x.shape[1:-1], outputs), data_format)
 
@@ -132,7 +132,7 @@ def max_pool_with_argmax(
     outputs = windows.outputs(x.shape[1:-1])
     best = np.full((x.shape[0], *outputs, x.shape[-1]), lowest(x.dtype), x.dtype)
     where = np.full(best.shape, -1)
-    for _, window in windows.places(outputs):
+    for _, window in windows.positions(outputs):
         better = (padded[window] > best) | ((where < 0) & (padded_indices[window] >= 0))
         best = np.where(better, padded[window], best)
         where = np.where(better, padded_indices[window], where)
@@ -160,7 +160,7 @@ def max_pool_grad(
     pads = windows.pads(x.shape[1:-1])
     padded = pad_spatial(x, pads, lowest(x.dtype))
     result, is_free = np.zeros(padded.shape, dy.dtype), np.ones(y.shape, bool)
-    for _, window in windows.places(y.shape[1:-1]):
+    for _, window in windows.positions(y.shape[1:-1]):
         hit = is_free & (padded[window] == y)
         result[window] += np.where(hit, dy, 0)
         is_free &= ~hit
@@ -198,7 +198,7 @@ def max_pool_grad_grad(
     pads = windows.pads(x.shape[1:-1])
     padded, grads = pad_spatial(x, pads, lowest(x.dtype)), pad_spatial(grad, pads)
     result, is_free = np.zeros(y.shape, grad.dtype), np.ones(y.shape, bool)
-    for _, window in windows.places(y.shape[1:-1]):
+    for _, window in windows.positions(y.shape[1:-1]):
         hit = is_free & (padded[window] == y)
         result = np.where(hit, grads[window], result)
         is_free &= ~hit
@@ -211,10 +211,10 @@ def max_pool_grad_with_argmax(
 ) -> np.ndarray:
     """`dy` at the places of the largest elements."""
     result = np.zeros(x.size, dy.dtype)
-    places = argmax.reshape(len(x), -1)
+    positions = argmax.reshape(len(x), -1)
     if not include_batch_in_index:
-        places = places + np.arange(len(x))[:, None] * (x.size // max(len(x), 1))
-    np.add.at(result, places.ravel(), dy.ravel())
+        positions = positions + np.arange(len(x))[:, None] * (x.size // max(len(x), 1))
+    np.add.at(result, positions.ravel(), dy.ravel())
     return result.reshape(x.shape)
 
 
@@ -240,7 +240,7 @@ def avg_pool_grad(
     padded = [n + sum(pair) for n, pair in zip(spatial_sizes, pads, strict=True)]
     share = dy / _counts(windows, spatial_sizes, outputs)
     result = np.zeros((dy.shape[0], *padded, dy.shape[-1]))
-    for _, window in windows.places(outputs):
+    for _, window in windows.positions(outputs):
         result[window] += share
     inner = (slice(a, n - b) for (a, b), n in zip(pads, padded, strict=True))
     return result[(slice(None), *inner)]

@@ -70,7 +70,7 @@ class Windows(Generic[Size]):
             result.append((needed // 2, needed - needed // 2))
         return result
 
-    def places(
+    def positions(
         self: Windows[int], outputs: Sequence[int]
     ) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
         """For each position in the kernel, it and the slices of a padded input that meet it."""

@@ -150,12 +150,12 @@ def _conv_shape(op: OperationView) -> Shape:
     x, filters, numbers = known(op, 0), known(op, 1), dimension_numbers(op, "Convolution")
     strides, pads, base, dilations, _ = _conv_sizes(op)
     groups = _batch_groups(op)
-    places: list[int] = [*numbers.input_spatial_dimensions]
+    positions: list[int] = [*numbers.input_spatial_dimensions]
     windows: list[int] = [*numbers.kernel_spatial_dimensions]
-    sizes: list[Dim] = [None] * len(places)
+    sizes: list[Dim] = [None] * len(positions)
     if not (strides is None or pads is None or base is None or dilations is None):
         sizes = _window_counts(
-            [x[i] for i in places],
+            [x[i] for i in positions],
             list(zip(pads[::2], pads[1::2], strict=True)),
             [filters[i] for i in windows],
             strides,
@@ -277,8 +277,8 @@ def gather(
     window: tuple[int, ...] = tuple(sizes.tolist())
     grid = np.moveaxis(np.indices(window), 0, -1)
     batch = corners.shape[:-1]
-    places = corners.reshape(*batch, *[1] * operand.ndim, operand.ndim) + grid
-    result = operand[tuple(np.moveaxis(places, -1, 0))]
+    positions = corners.reshape(*batch, *[1] * operand.ndim, operand.ndim) + grid
+    result = operand[tuple(np.moveaxis(positions, -1, 0))]
     result = result.squeeze(tuple(len(batch) + i for i in numbers.dropped))
     order = permuted(numbers, range(len(batch)), range(len(batch), result.ndim))
     return result.transpose(order)
@@ -393,12 +393,12 @@ def select_and_scatter(
     """The source's elements, joined where each window has the element that a function prefers."""
     zero, ones = np.zeros((), x.dtype), [1] * x.ndim
     view = _windows(_surrounded(x, padding, zero), kernel.tolist(), strides.tolist(), ones)
-    places = np.indices(view.shape[: x.ndim]) * strides.reshape(-1, *ones) - padding[:, 0].reshape(
-        -1, *ones
-    )
+    positions = np.indices(view.shape[: x.ndim]) * strides.reshape(-1, *ones) - padding[
+        :, 0
+    ].reshape(-1, *ones)
     best, chosen = np.zeros(source.shape, x.dtype), np.full((x.ndim, *source.shape), -1)
     for tap in np.ndindex(*kernel.tolist()):
-        here = places + np.reshape(tap, (-1, *ones))
+        here = positions + np.reshape(tap, (-1, *ones))
         limits = np.reshape(x.shape, (-1, *ones))
         inside = ((here >= 0) & (here < limits)).all(0)
         value = view[(..., *tap)]

@@ -84,9 +84,9 @@ class Recording(Compiler):
         outputs: Iterable[int] | None = None,
     ):
         pairs = {t: x for t, x in zip(body.inputs, operands, strict=True) if t is not None}
-        places = range(len(body.outputs)) if outputs is None else sorted(outputs)
-        places = [i for i in places if body.outputs[i].dtype != dtypes.RESOURCE]
-        fetches = [body.outputs[i] for i in places]
+        positions = range(len(body.outputs)) if outputs is None else sorted(outputs)
+        positions = [i for i in positions if body.outputs[i].dtype != dtypes.RESOURCE]
+        fetches = [body.outputs[i] for i in positions]
         super().__init__(caller.state, [*fetches, *body.controls], pairs, caller.n_threads)
         if len(self.order) > MAX_INLINED:
             raise NotNative
@@ -105,7 +105,7 @@ class Recording(Compiler):
             raise NotNative
         self.outputs = body.outputs
         self.values = [UNUSED] * len(body.outputs)
-        for i in places:
+        for i in positions:
             self.values[i] = self.stage.operands[body.outputs[i]]
         caller.variables.buffers.update(self.variables.buffers)
         caller.variables.calls.update(self.variables.calls)
@@ -390,10 +390,10 @@ class _Loop:
         if start is None or start.dtype.kind != "i" or after.op.type not in ("Add", "AddV2"):
             return None
         values = [iteration.value_of(tensor) for tensor in after.op.inputs]
-        places = [_place(self.body, tensor) for tensor in after.op.inputs]
-        if place not in places:
+        positions = [_place(self.body, tensor) for tensor in after.op.inputs]
+        if place not in positions:
             return None
-        step = values[1 - places.index(place)]
+        step = values[1 - positions.index(place)]
         if step is None or step.ndim or step <= 0:
             return None
         last = int(limit) + (op.type == "LessEqual")
@@ -424,10 +424,10 @@ def _place(body: Body, tensor: Tensor) -> int | None:
 
 def _read_by(body: Body, fetches: Sequence[Tensor | Operation]) -> set[int]:
     """The places of the arguments that some results depend on."""
-    places = {tensor: i for i, tensor in enumerate(body.inputs) if tensor is not None}
-    read = {places[tensor] for tensor in fetches if tensor in places}
-    for op in needed(fetches, places):
-        read |= {places[tensor] for tensor in op.inputs if tensor in places}
+    positions = {tensor: i for i, tensor in enumerate(body.inputs) if tensor is not None}
+    read = {positions[tensor] for tensor in fetches if tensor in positions}
+    for op in needed(fetches, positions):
+        read |= {positions[tensor] for tensor in op.inputs if tensor in positions}
     return read
 
 

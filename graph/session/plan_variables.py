@@ -134,19 +134,19 @@ class PlanVariables:
         """
         if buffer.nbytes != buffer.storage.nbytes:
             return False
-        places = self._places
-        readers = [op for op in tensor.consumers() if op in places]
-        if any(op in self._put_off and places[op] < position for op in readers):
+        positions = self._places
+        readers = [op for op in tensor.consumers() if op in positions]
+        if any(op in self._put_off and positions[op] < position for op in readers):
             return False
         if self.last_use[tensor] == inf:
             return True
         write, seen = self._order[position], set[Operation]()
-        waiting = [op for op in readers if places[op] > position]
+        waiting = [op for op in readers if positions[op] > position]
         while waiting:
             op = waiting.pop()
             if op is write:
                 return True
-            if op not in seen and places.get(op, inf) > position:
+            if op not in seen and positions.get(op, inf) > position:
                 seen.add(op)
                 waiting += data_and_control_inputs(op)
         return False

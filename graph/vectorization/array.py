@@ -130,8 +130,8 @@ def _blocks(call: Call) -> Tensor:
         raise call.refusal("the sizes of the blocks are not known")
     for axis, n in enumerate(sizes.tolist()):
         if call.sizes(0)[axis] != n:
-            places = begins[:, axis : axis + 1] + np.arange(n, dtype=begins.dtype)
-            x = ops.GatherV2(x, places, np.int32(axis + 1), batch_dims=1)
+            positions = begins[:, axis : axis + 1] + np.arange(n, dtype=begins.dtype)
+            x = ops.GatherV2(x, positions, np.int32(axis + 1), batch_dims=1)
     return x
 
 
@@ -144,8 +144,8 @@ def strided_slice(call: Call) -> Sequence[Tensor]:
             *("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"),
         )
     }
-    places = [_before(call, i, number) for i, number in ((1, 0), (2, 0), (3, 1))]
-    return call.again(call.rows(0), *places, **masks)
+    positions = [_before(call, i, number) for i, number in ((1, 0), (2, 0), (3, 1))]
+    return call.again(call.rows(0), *positions, **masks)
 
 
 @rows("Pad", "PadV2", "MirrorPad")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, prod
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import arena
 from ...engine.plan.view import View
 from ...engine.records import FixedPoint, Output
+from ...schema.operators import known
 from ..checks import BYTES, one_scale, required, supported
 from ..plan.substitution import small_floats
 from ..registry import op
@@ -22,12 +23,7 @@ if TYPE_CHECKING:
     from ..plan.node import Emit, Node, Operand, Prepared
 
 
-CLAMPS = {
-    "RELU": (0.0, inf),
-    "RELU6": (0.0, 6.0),
-    "RELU_N1_TO_1": (-1.0, 1.0),
-    "RELU_0_TO_1": (0.0, 1.0),
-}
+CLAMPS = {kind: known(kind).limits for kind in ("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1")}
 KERNELS = {
     "TANH": "unary.tanh",
     "LOGISTIC": "unary.logistic",

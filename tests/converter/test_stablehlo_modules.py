@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -142,3 +144,16 @@ def test_softplus_gives_nan_for_nan(litert):
     result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
     for y in (result, litert.run(content, [[values]])[0][0]):
         np.testing.assert_allclose(y, [np.nan, np.log(2)], rtol=1e-6)
+
+
+def test_a_conversion_without_modules_does_without_their_reader(tmp_path):
+    code = (
+        "import sys, flatlite.lite as lite\n"
+        "converter = lite.TFLiteConverter.from_saved_model(sys.argv[1])\n"
+        "converter.verify = False\n"
+        "converter.convert()\n"
+        "print(*sorted({m for m in sys.modules if '.mlir' in m or '.stablehlo.' in m}))\n"
+    )
+    folder = Path(__file__).parents[1] / "corpus/C/mobilenet_v2_k3/saved_model"
+    command = [sys.executable, "-W", "ignore", "-c", code, str(folder)]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "\n"

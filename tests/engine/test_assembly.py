@@ -98,6 +98,17 @@ def test_sums_stay_in_registers(module, microkernel, processor):
     assert assembly.spills(densest) <= ALLOWED.get((microkernel, processor), 0)
 
 
+@pytest.mark.parametrize("processor", ["x86-64-v3", "x86-64-v4-vnni"])
+@pytest.mark.parametrize("microkernel", ["strip", "part_strip"])
+def test_the_last_rows_of_a_strip_have_tiles_of_their_own(microkernel, processor):
+    import_kernels("gemm_f32")
+    listing = assembly.listing(f"flatlite_microkernel__gemm_f32_strip_{microkernel}", processor)
+    loops = [lines for lines in assembly.loops(listing) if products(lines)]
+    heights = {"x86-64-v3": {2, 3, 5, 6}, "x86-64-v4-vnni": {4, 7, 10, 14}}[processor]
+    assert {products(lines) for lines in loops} == {2 * height for height in heights}
+    assert sum(map(assembly.spills, loops)) == 0
+
+
 def test_spills_are_seen():
     x86 = ["vmovups %zmm3, 64(%rsp)", "movq %rax, 8(%rsp)", "vmovups (%rbp), %ymm1"]
     arm = ["str q1, [sp, #16]", "ldr x1, [sp]", "ldr q1, [x2]"]

@@ -1,13 +1,16 @@
 """The fast kernels against the plain ones and against float64, for each kind of vectors."""
 
+from math import ceil
+
 import definitions
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine.families import gemm, gemm_f32, winograd_f32
+from flatlite.engine.families import gemm, gemm_f32, gemm_i8, winograd_f32
 from flatlite.engine.families.parameters import Sliding
+from flatlite.engine.families.partition import partition, tile_step
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -177,6 +180,23 @@ def test_matmul(vectors, data):
         gemm.matmul(program, *buffers, transpose_b=transpose, clamp=clamp)
 
     check(emit, exact.shape, exact, terms, clamp, a, b, bias, kernels=(kernel,))
+
+
+@pytest.mark.parametrize(
+    ("height", "depth", "n", "whole_rows"),
+    [(64, 512, 1408, False), (64, 512, 4096, False), (64, 256, 1024, True), (64, 512, 512, True)],
+)
+def test_threads_share_weights_where_that_saves_more_than_it_moves(height, depth, n, whole_rows):
+    item_size, _ = partition(Program(threads=2), height, depth, n)
+    assert (item_size.columns >= n) == whole_rows
+
+
+@pytest.mark.parametrize("height", [49, 64, 100, 128])
+@pytest.mark.parametrize("divide", [partition, lambda *sizes: gemm_i8._partition(*sizes, pitch=0)])
+def test_threads_have_as_many_rows(divide, height):
+    item_size, items = divide(Program(threads=2), height, 128, 64)
+    assert item_size.columns >= 64
+    assert ceil(items / 2) * item_size.rows <= height / 2 + tile_step()
 
 
 def test_long_sums_of_equal_terms(vectors):

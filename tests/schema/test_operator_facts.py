@@ -96,6 +96,8 @@ WRONG = [
     ("TRANSPOSE", "view"),
     ("CUMSUM", "reduction"),
     ("EXP", "bounded"),
+    ("RELU", "clamp=0,6"),
+    ("LEAKY_RELU", "clamp=0,"),
     ("MAXIMUM", "activation"),
     ("SOFTMAX", "rank=x+1"),
     ("CONV_2D", "channels=3"),

@@ -349,6 +349,13 @@ def _is_bounded(row: Operator, run: Run) -> bool | None:
     return bool((np.abs(result[~np.isnan(result)]) <= MAGNITUDE).all())
 
 
+def _clamps(row: Operator, run: Run) -> bool | None:
+    if not run.is_real:
+        return None
+    (x,) = (np.float32(4) * x for x in run.inputs)
+    return run.close(run.again([x])[0], np.clip(x, *row.limits))
+
+
 def _takes_activation(row: Operator, run: Run) -> bool | None:
     if not hasattr(run.record, "fused_activation_function"):
         return False
@@ -439,6 +446,7 @@ FREE = {"LOGISTIC", "TANH"}
 
 FACTS: dict[str, Holds] = {
     "axes": _holds_axes,
+    "clamp": _clamps,
     "hybrid": _is_hybrid,
     "i16": _is_prescribed("i16", np.int16),
     "i8": _is_prescribed("i8", np.int8),

@@ -5,16 +5,32 @@ addresses for the next one are. Here one call goes through all the rows of a str
 each begins by adding.
 """
 
+from llvmlite import ir
 from numba import types
 
 from ...build.kernel import microkernel
 from ...build.vector import FLOAT, WORD, Writer
-from ._gemm_f32_tile import ROW, Totals, finish, narrow_height, shape
+from ._gemm_f32_tile import ROW, Totals, finish, narrow_height, part_heights, shape
 
 _SIGNATURE = types.void(*[types.int64] * 14, types.float32, types.float32)
 _SIGNATURE_PART = types.void(
     *[types.int64] * 14, types.float32, types.float32, types.int64, types.int64
 )
+
+
+class _LoopMetadata(ir.values.MDValue):
+    """A node that refers to itself first, as LLVM wants it of a loop's."""
+
+    def descr(self, buf):
+        operands = ", ".join(node.get_reference() for node in (self, *self.operands))
+        buf += (f"distinct !{{ {operands} }}", "\n")
+
+
+def _never_unroll(module, loop_end):
+    """Forbids LLVM to unroll the loop that the block ends: its sums would not fit the registers."""
+    disable = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
+    node = _LoopMetadata(module, [disable], name=str(len(module.metadata)))
+    loop_end.terminator.set_metadata("llvm.loop", node)
 
 
 class _Strip:
@@ -57,6 +73,8 @@ class _Strip:
                         i = 2 + m * n_vectors + v
                         values[i] = w.fma(factor, vector, values[i])
                 values[0] = w.move(values[0], self.row_bytes)
+                loop_end = builder.block
+            _never_unroll(builder.module, loop_end)
             left = builder.sub(state[0], WORD(1))
             is_full = builder.icmp_signed("==", left, WORD(0))
             is_last = builder.icmp_signed("==", segment, last_segment)
@@ -107,19 +125,20 @@ class _Strip:
 
 
 def _strip(builder, simd, n_vectors, arguments):
-    height = narrow_height(simd) if n_vectors == 1 else shape(simd)[0]
-    short, n_rows, tiles = (
-        -(-height // 2),
-        arguments[12],
-        _Strip(builder, simd, n_vectors, arguments),
-    )
+    height, n_rows = narrow_height(simd) if n_vectors == 1 else shape(simd)[0], arguments[12]
+    strip_tiles = _Strip(builder, simd, n_vectors, arguments)
     n_last = builder.srem(n_rows, WORD(height))
-    is_short = builder.icmp_signed("<=", n_last, WORD(short))
+    is_short = builder.icmp_signed("<=", n_last, WORD(part_heights(height)[-1]))
     end = builder.sub(n_rows, builder.select(is_short, n_last, WORD(0)))
-    with tiles.w.loop(0, end, height) as (row, _):
-        tiles.tile(row, height)
-    with builder.if_then(builder.icmp_signed("<", end, n_rows)):
-        tiles.tile(end, short)
+    with strip_tiles.w.loop(0, end, height) as (row, _):
+        strip_tiles.tile(row, height)
+    fewer = 0
+    for part_height in sorted(set(part_heights(height))):
+        is_more = builder.icmp_signed(">", n_last, WORD(fewer))
+        fits = builder.icmp_signed("<=", n_last, WORD(part_height))
+        with builder.if_then(builder.and_(is_more, fits)):
+            strip_tiles.tile(end, part_height)
+        fewer = part_height
 
 
 @microkernel(_SIGNATURE)

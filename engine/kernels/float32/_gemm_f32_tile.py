@@ -36,6 +36,15 @@ def tile_rows(builder, simd):
     return WORD(shape(simd)[0])
 
 
+PARTS = (4, 7, 10)
+"""Fourteenths of the rows of a tile that tiles for the last rows of a product have, rounded up."""
+
+
+def part_heights(height):
+    """Rows of these, fewest first, where a whole tile has `height`; some may be alike."""
+    return [-(-height * fourteenths // 14) for fourteenths in PARTS]
+
+
 def narrow_height(simd):
     """Rows of a tile of one vector where the whole product is that narrow."""
     return _NARROW_ROWS[simd.width]
@@ -199,27 +208,26 @@ def narrow_tile(builder, simd, *arguments):
     _tile(builder, simd, narrow_height(simd), 1, arguments)
 
 
-def _part_of_tile(fourteenths):
-    """What `tile` does, for the first rows only: `fourteenths` of 14, rounded up."""
+def _part_of_tile(i):
+    """What `tile` does, for the first rows only: as PARTS[i] says."""
 
     def emit(builder, simd, *arguments):
         n_rows, n_vectors = shape(simd)
-        _tile(builder, simd, -(-n_rows * fourteenths // 14), n_vectors, arguments)
+        _tile(builder, simd, part_heights(n_rows)[i], n_vectors, arguments)
 
-    emit.__name__ = f"part_{fourteenths}"
+    emit.__name__ = f"part_{PARTS[i]}"
     return microkernel(_SIGNATURE)(emit)
 
 
-PARTS = (4, 7, 10)
-part_4, part_7, part_10 = (_part_of_tile(n) for n in PARTS)
+part_4, part_7, part_10 = map(_part_of_tile, range(len(PARTS)))
 
 
 @microkernel(types.int64(types.int64), inline=True)
 def part_for(builder, simd, n_rows):
     """The number of the microkernel for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
-    number, tile_height = WORD(len(PARTS)), shape(simd)[0]
-    for i, fourteenths in reversed(list(enumerate(PARTS))):
-        enough = builder.icmp_signed("<=", n_rows, WORD(-(-tile_height * fourteenths // 14)))
+    number = WORD(len(PARTS))
+    for i, height in reversed(list(enumerate(part_heights(shape(simd)[0])))):
+        enough = builder.icmp_signed("<=", n_rows, WORD(height))
         number = builder.select(enough, WORD(i), number)
     return number
 

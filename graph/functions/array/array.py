@@ -247,11 +247,13 @@ def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = Non
     Raises ValueError for indices of unknown rank.
     """
     with name_scope(name, "BatchGather", [params, indices]):
-        places = convert_to_tensor(indices, name="indices")
-        if places.sizes is None:
+        positions = convert_to_tensor(indices, name="indices")
+        if positions.sizes is None:
             raise ValueError("batch_gather does not allow indices with unknown shape.")
-        axis = len(places.sizes) - 1
-        return gather(convert_to_tensor(params, name="params"), places, axis=axis, batch_dims=axis)
+        axis = len(positions.sizes) - 1
+        return gather(
+            convert_to_tensor(params, name="params"), positions, axis=axis, batch_dims=axis
+        )
 
 
 @with_ragged
@@ -277,21 +279,21 @@ def gather_nd(
         return ops.GatherNd(params, indices, name=name, bad_indices_policy=bad_indices_policy)
     with name_scope(name, "BatchGatherNd", [params, indices]) as scope:
         source = convert_to_tensor(params, name="params")
-        places = convert_to_tensor(indices, name="indices")
-        for label, tensor in (("indices", places), ("params", source)):
+        positions = convert_to_tensor(indices, name="indices")
+        for label, tensor in (("indices", positions), ("params", source)):
             rank = None if tensor.sizes is None else len(tensor.sizes)
             if rank is None or not 0 <= batch_dims < rank:
                 words = f"must be less than rank(`{label}`) = {rank}"
                 raise ValueError(f"Argument `batch_dims` = {batch_dims} {words}")
-        sizes = shape_of(places)
+        sizes = shape_of(positions)
         whole = ops.ConcatV2([sizes[:-1], np.array([1], np.int32)], np.int32(0))
         batches: list[Tensor] = []
         for axis, n in enumerate(unstack(sizes[:batch_dims], batch_dims)):
-            along = [1] * len(places.get_shape())
+            along = [1] * len(positions.get_shape())
             along[axis] = -1
             batches.append(ops.BroadcastTo(reshape(range(n), along), whole))
-        numbers = [cast(batch, places.dtype) for batch in batches]
-        whole_places = ops.ConcatV2([*numbers, places], np.int32(-1))
+        numbers = [cast(batch, positions.dtype) for batch in batches]
+        whole_places = ops.ConcatV2([*numbers, positions], np.int32(-1))
         return ops.GatherNd(source, whole_places, name=scope, bad_indices_policy=bad_indices_policy)
 
 
@@ -522,8 +524,8 @@ def _repeated_places(
     counts = ops.BroadcastTo(ops.Cast(times, DstT=np.dtype(np.int32)), ops.Pack([n]))
     steps = ops.Range(np.int32(0), ops.Max(ops.Pad(counts, [[0, 1]]), np.int32(0)), np.int32(1))
     is_repeated = ops.Less(ops.ExpandDims(steps, 0), ops.ExpandDims(counts, 1))
-    places = ops.Where(is_repeated)
-    return ops.Cast(places[:, 0], DstT=np.dtype(np.int32))
+    positions = ops.Where(is_repeated)
+    return ops.Cast(positions[:, 0], DstT=np.dtype(np.int32))
 
 
 @overload

@@ -103,8 +103,8 @@ class Multinomial(VectorDistribution):
         def draw(row: tuple[Tensor, Tensor]) -> Tensor:
             row_logits, row_draws = row
             drawn = multinomial(expand_dims(row_logits, 0), row_draws, seed)
-            places = one_hot(ops.Reshape(drawn, [n, -1]), k, dtype=self.dtype)
-            return reduce_sum(places, -2)
+            positions = one_hot(ops.Reshape(drawn, [n, -1]), k, dtype=self.dtype)
+            return reduce_sum(positions, -2)
 
         rows = [ops.Reshape(logits, [-1, k]), n * ops.Reshape(n_draws, [-1])]
         drawn = cast_type("Tensor", map_fn(draw, rows, dtype=self.dtype))

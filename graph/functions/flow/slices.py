@@ -94,10 +94,10 @@ class _SparseSlices:
         first = ops.StridedSlice(
             x.indices, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2
         )
-        places = ops.Reshape(ops.Where(ops.Equal(first, wide)), np.array([-1], np.int32))
+        positions = ops.Reshape(ops.Where(ops.Equal(first, wide)), np.array([-1], np.int32))
         inner = ops.StridedSlice(x.indices, [0, 1], [0, 0], [1, 1], begin_mask=1, end_mask=3)
         shape = ops.StridedSlice(x.dense_shape, [1], [0], [1], end_mask=1)
-        indices, values = (ops.GatherV2(part, places, _ZERO) for part in (inner, x.values))
+        indices, values = (ops.GatherV2(part, positions, _ZERO) for part in (inner, x.values))
         return SparseTensor(indices, values, shape)
 
 
@@ -203,9 +203,9 @@ class _SparseResults:
         self._dtype = dtype
 
     def arrays(self, n: Tensor | int) -> list[TensorArray]:
-        places = TensorArray(np.int64, size=n, infer_shape=False)
+        positions = TensorArray(np.int64, size=n, infer_shape=False)
         values = TensorArray(self._dtype, size=n, infer_shape=False)
-        return [places, values, TensorArray(np.int64, size=n)]
+        return [positions, values, TensorArray(np.int64, size=n)]
 
     def write(
         self, arrays: Sequence[TensorArray], i: Tensor | int, value: object
@@ -217,20 +217,20 @@ class _SparseResults:
         wide = np.dtype(np.int64)
         rows = ops.Pack([ops.Shape(value.indices, out_type=wide)[0], np.int64(1)])
         number = ops.Fill(rows, ops.Cast(convert_to_tensor(i), DstT=wide))
-        places = ops.ConcatV2([number, value.indices], np.int32(1))
-        parts = (places, value.values, value.dense_shape)
+        positions = ops.ConcatV2([number, value.indices], np.int32(1))
+        parts = (positions, value.values, value.dense_shape)
         return [array.write(i, part) for array, part in zip(arrays, parts, strict=True)]
 
     def stack(self, arrays: Sequence[TensorArray], n: Tensor | int) -> Element:
         shapes = arrays[2].stack()
         count = ops.Cast(ops.Reshape(convert_to_tensor(n), [1]), DstT=np.dtype(np.int64))
         shape = ops.ConcatV2([count, ops.Max(shapes, _ZERO)], _ZERO)
-        places, values = arrays[0].concat(), arrays[1].concat()
+        positions, values = arrays[0].concat(), arrays[1].concat()
         sizes = shapes.sizes
         rank = None if sizes is None or sizes[1] is None else sizes[1] + 1
-        places.set_shape((None, rank))
+        positions.set_shape((None, rank))
         values.set_shape((None,))
-        return SparseTensor(places, values, shape)
+        return SparseTensor(positions, values, shape)
 
 
 def results_of(signature: object, infer_shape: bool = True) -> Results:

@@ -121,8 +121,8 @@ def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = N
 
 def _gaussian(size: int, sigma: float) -> np.ndarray:
     """[size, size, 1, 1] weights that sum to 1."""
-    places = np.arange(size, dtype=np.float32) - (size - 1) / 2
-    line = places * places * (-0.5 / sigma**2)
+    positions = np.arange(size, dtype=np.float32) - (size - 1) / 2
+    line = positions * positions * (-0.5 / sigma**2)
     powers = np.add.outer(line, line)
     weights = np.exp(powers - powers.max())
     return (weights / weights.sum()).astype(np.float32)[:, :, None, None]

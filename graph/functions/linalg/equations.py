@@ -209,8 +209,8 @@ def _in_order(x: Tensor, order: Tensor) -> Tensor:
     batch = ops.BroadcastArgs(sizes[:-2], ops.Shape(order)[:-1])
     whole = array.concat([batch, sizes[-2:]], 0)
     rows = array.reshape(ops.BroadcastTo(x, whole), array.concat([[-1], sizes[-2:]], 0))
-    places = array.reshape(ops.BroadcastTo(order, whole[:-1]), ops.Pack([-1, sizes[-2]]))
-    moved = array.gather(rows, places, axis=1, batch_dims=1)
+    positions = array.reshape(ops.BroadcastTo(order, whole[:-1]), ops.Pack([-1, sizes[-2]]))
+    moved = array.gather(rows, positions, axis=1, batch_dims=1)
     return array.reshape(moved, whole)
 
 
@@ -232,8 +232,8 @@ def lu_reconstruct(
     with name_scope(name, "lu_reconstruct", [lower_upper, perm]):
         whole, order, lower = _factors(lower_upper, perm)
         upper = ops.MatrixBandPart(whole, np.int64(0), np.int64(-1))
-        places = argsort(order)
-        result = _in_order(matmul(lower, upper), places)
+        positions = argsort(order)
+        result = _in_order(matmul(lower, upper), positions)
         result.set_shape(whole.sizes)
         return result
 
@@ -439,10 +439,10 @@ def _selected(
             raise ValueError(f"Got empty {what} in select_range, {select_range}")
         low, high = ops.Unpack(limits, num=2)
         if select == "i":
-            places = ops.Range(low, high + 1, np.int32(1))
+            positions = ops.Range(low, high + 1, np.int32(1))
         else:
             inside = ops.LogicalAnd(ops.Greater(values, low), ops.LessEqual(values, high))
-            places = array.reshape(ops.Where(inside), [-1])
-        values = array.gather(values, places)
-        vectors = None if vectors is None else array.gather(vectors, places, axis=1)
+            positions = array.reshape(ops.Where(inside), [-1])
+        values = array.gather(values, positions)
+        vectors = None if vectors is None else array.gather(vectors, positions, axis=1)
     return values if vectors is None else (values, vectors)

@@ -335,8 +335,8 @@ def _matrix_norm(x: Tensor, ord: float | str, axes: list[int]) -> Tensor:
         summed, largest = axes if ord == 1 else axes[::-1]
         return reduce_max(reduce_sum(abs(x), summed, keepdims=True), largest, keepdims=True)
     rank = len(x.get_shape())
-    places = [axis % rank for axis in axes]
-    order = [i for i in range(rank) if i not in places] + places
+    positions = [axis % rank for axis in axes]
+    order = [i for i in range(rank) if i not in positions] + positions
     values, _, _ = ops.Svd(ops.Transpose(x, np.array(order, np.int32)), compute_uv=False)
     largest = ops.ExpandDims(reduce_max(abs(values), -1, keepdims=True), np.int32(-1))
     return ops.Transpose(largest, np.argsort(order).astype(np.int32))

@@ -41,15 +41,15 @@ def _in_order(
     def turned(x: Tensor) -> Tensor:
         if axis == -1 or axis + 1 == rank:
             return x
-        places = creation.range(rank)
+        positions = creation.range(rank)
         at = ops.OneHot(np.int32(axis) % rank, rank, True, False)
-        is_last = ops.Equal(places, rank - 1)
-        moved = ops.SelectV2(is_last, np.int32(axis) % rank, places)
+        is_last = ops.Equal(positions, rank - 1)
+        moved = ops.SelectV2(is_last, np.int32(axis) % rank, positions)
         return array.transpose(x, ops.SelectV2(at, ops.Sub(rank, np.int32(1)), moved))
 
     rows = turned(keys)
-    best, places = ops.TopKV2(rows, creation.shape(rows)[-1])
-    return reverse(best) if is_rising else best, places, turned
+    best, positions = ops.TopKV2(rows, creation.shape(rows)[-1])
+    return reverse(best) if is_rising else best, positions, turned
 
 
 def _scalar_axis(axis: int, values: Tensor) -> int:
@@ -86,8 +86,8 @@ def argsort(
 ) -> Tensor:
     """Where the elements stand that come in order along an axis."""
     with name_scope(name, "argsort", [values]):
-        _, places, back = _in_order(convert_to_tensor(values), axis, direction)
-        return back(places)
+        _, positions, back = _in_order(convert_to_tensor(values), axis, direction)
+        return back(positions)
 
 
 def approx_max_k(
@@ -190,8 +190,8 @@ def histogram_fixed_width_bins(
             )
             raise ValueError(f"{words} for value_range")
         part = truediv(x - ends[0], ends[1] - ends[0])
-        places = ops.Floor(part * np.asarray(nbins, part.dtype))
-        clipped = ops.ClipByValue(places, *np.array([0, nbins - 1], as_numpy(part.dtype)))
+        positions = ops.Floor(part * np.asarray(nbins, part.dtype))
+        clipped = ops.ClipByValue(positions, *np.array([0, nbins - 1], as_numpy(part.dtype)))
         return cast(clipped, np.dtype(dtype))
 
 
@@ -204,8 +204,8 @@ def histogram_fixed_width(
 ) -> Tensor:
     """How many values are in each of `nbins` equal parts of a range."""
     with name_scope(name, "histogram_fixed_width", [values, value_range]):
-        places = histogram_fixed_width_bins(values, value_range, nbins)
-        flat = array.reshape(places, [-1])
+        positions = histogram_fixed_width_bins(values, value_range, nbins)
+        flat = array.reshape(positions, [-1])
         ones = ops.Fill(ops.Shape(flat), np.ones((), np.dtype(dtype)))
         return ops.UnsortedSegmentSum(ones, flat, np.int32(nbins))
 
@@ -280,17 +280,17 @@ def sufficient_statistics(
     keep = bool(keepdims if keep_dims is None else keep_dims)
     with name_scope(name, "sufficient_statistics", [x]):
         values = convert_to_tensor(x)
-        places = [int(a) for a in axes]
-        sizes = None if values.sizes is None else [values.sizes[a] for a in places]
+        positions = [int(a) for a in axes]
+        sizes = None if values.sizes is None else [values.sizes[a] for a in positions]
         if sizes is not None and None not in sizes:
             count = convert_to_tensor(np.asarray(np.prod([n or 0 for n in sizes]), values.dtype))
         else:
             shape = ops.Cast(ops.Shape(values), DstT=values.dtype)
-            picked = ops.GatherV2(shape, np.array(places, np.int32), np.int32(0))
+            picked = ops.GatherV2(shape, np.array(positions, np.int32), np.int32(0))
             count = ops.Prod(picked, np.int32(0))
         moved = None if shift is None else convert_to_tensor(shift, values.dtype)
         centred = values if moved is None else values - moved
-        axis = np.array(places, np.int32)
+        axis = np.array(positions, np.int32)
         total = ops.Sum(centred, axis, keep_dims=keep)
         squares = ops.Square(centred)
         return count, total, ops.Sum(squares, axis, keep_dims=keep), moved
@@ -322,10 +322,10 @@ def weighted_moments(
             mean, variance = cast(mean, source.dtype), cast(variance, source.dtype)
         if keep:
             return mean, variance
-        places = whole(axis.value)
-        if places is None:
+        positions = whole(axis.value)
+        if positions is None:
             raise ValueError(f"axes must be known when the graph is built, got {axes!r}")
-        squeezed = [int(place) for place in places.flat]
+        squeezed = [int(place) for place in positions.flat]
         return array.squeeze(mean, squeezed), array.squeeze(variance, squeezed)
 
 

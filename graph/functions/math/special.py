@@ -263,10 +263,10 @@ def confusion_matrix(
             rows = _below(rows, n, "labels")
             columns = _below(columns, n, "predictions")
         shape = ops.Pack([n, n])
-        places = ops.Pack([rows, columns], axis=1)
+        positions = ops.Pack([rows, columns], axis=1)
         counted = np.ones((), np.dtype(dtype)) if weights is None else cast(weights, dtype)
         values = ops.Add(ops.Fill(ops.Shape(rows), np.zeros((), np.dtype(dtype))), counted)
-        return ops.ScatterNd(places, values, shape)
+        return ops.ScatterNd(positions, values, shape)
 
 
 def _not_negative(x: Tensor, name: str) -> Tensor:

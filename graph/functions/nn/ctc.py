@@ -250,10 +250,10 @@ def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> Sequence[T
     with name_scope(name, "ctc_unique_labels", [labels]):
 
         def unique(row: Tensor) -> list[Tensor]:
-            values, places = ops.Unique(row)
-            missing = ops.Size(places) - ops.Size(values)
+            values, positions = ops.Unique(row)
+            missing = ops.Size(positions) - ops.Size(values)
             padded = ops.Pad(values, ops.Reshape(ops.Pack([np.int32(0), missing]), [1, 2]))
-            return [ops.Cast(padded, DstT=np.dtype(np.int64)), places]
+            return [ops.Cast(padded, DstT=np.dtype(np.int64)), positions]
 
         rows = convert_to_tensor(labels, name="labels")
         unique_rows = map_fn(unique, rows, dtype=[np.dtype(np.int64), np.dtype(np.int32)])
@@ -272,7 +272,7 @@ def collapse_repeated(
         mask = ops.LogicalAnd(starts, array.sequence_mask(lengths, ops.Shape(rows)[1]))
         counts = reduce_sum(ops.Cast(mask, DstT=np.dtype(np.int32)), 1)
         longest = reduce_max(counts)
-        places = ops.Where(array.sequence_mask(counts, longest))
+        positions = ops.Where(array.sequence_mask(counts, longest))
         collapsed = array.boolean_mask(rows, mask)
         sizes = ops.Cast(ops.Pack([ops.Shape(rows)[0], longest]), DstT=np.dtype(np.int64))
-        return ops.ScatterNd(places, collapsed, sizes), ops.Cast(counts, DstT=lengths.dtype)
+        return ops.ScatterNd(positions, collapsed, sizes), ops.Cast(counts, DstT=lengths.dtype)

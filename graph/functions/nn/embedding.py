@@ -105,9 +105,9 @@ def table_rows(
             return ops.Identity(_bounded(rows, numbers, max_norm))
         tables = [convert_to_tensor(cast("TensorLike", part)) for part in parts]
         flat = ops.Reshape(numbers, np.array([-1], np.int32))
-        owners, places = _owners(flat, tables, partition_strategy)
+        owners, positions = _owners(flat, tables, partition_strategy)
         n = len(tables)
-        picked = ops.DynamicPartition(places, owners, num_partitions=n)
+        picked = ops.DynamicPartition(positions, owners, num_partitions=n)
         order = ops.DynamicPartition(
             ops.Range(np.int32(0), ops.Size(flat), np.int32(1)), owners, num_partitions=n
         )

@@ -310,8 +310,8 @@ def _labels(labels: LabelsLike, guesses: Tensor) -> Labels:
     if guesses.sizes is not None and labels.get_shape().ndims == len(guesses.sizes) - 1:
         one = np.ones(1, np.int64)  # a class for each row
         labels = reshape(labels, ops.ConcatV2([labels.dense_shape, one], np.int32(0)))
-    places = SparseTensor(labels.indices, ops.OnesLike(labels.values), labels.dense_shape)
-    present = ops.NotEqual(to_dense(places), np.zeros((), labels.dtype))
+    positions = SparseTensor(labels.indices, ops.OnesLike(labels.values), labels.dense_shape)
+    present = ops.NotEqual(to_dense(positions), np.zeros((), labels.dtype))
     return Labels(cast(to_dense(labels), np.int64), present)
 
 
@@ -458,8 +458,8 @@ def average_precision_at_k(
         rows = _labels(labels, guesses)
         right, _, missed = _hits(rows, guesses, None)
         hits = cast(right, np.float64)
-        places = np.arange(1, k + 1, dtype=np.float64)
-        precisions = ops.RealDiv(ops.Cumsum(hits, np.int32(-1)), places)
+        positions = np.arange(1, k + 1, dtype=np.float64)
+        precisions = ops.RealDiv(ops.Cumsum(hits, np.int32(-1)), positions)
         if rows.present is None:  # negative ones only fill the rows
             relevant = cast(ops.GreaterEqual(rows.classes, np.int64(0)), np.float64)
             n_relevant = reduce_sum(relevant, -1)

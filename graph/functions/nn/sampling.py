@@ -217,8 +217,8 @@ def _hits(
     right: Tensor, sampled: Tensor, num_true: int, num_sampled: int, dtype: MaybeDType
 ) -> Tensor:
     """A number for each candidate that takes it out where it is a right class."""
-    rows, places, weights = compute_accidental_hits(right, sampled, num_true)
-    at = ops.Pack([casting.cast(rows, np.int64), places], axis=1)
+    rows, positions, weights = compute_accidental_hits(right, sampled, num_true)
+    at = ops.Pack([casting.cast(rows, np.int64), positions], axis=1)
     shape = ops.Pack([ops.Shape(right)[0], np.int32(num_sampled)])
     values = casting.cast(weights, dtype)
     zeros = ops.Fill(shape, np.zeros((), dtype))

@@ -42,16 +42,16 @@ def of_flat_values(function: Function, *operands: object, **named: object) -> Ra
     """
     names = [*range(len(operands)), *named]
     items = [*operands, *named.values()]
-    places = [i for i, x in enumerate(items) if is_ragged(x)]
+    positions = [i for i, x in enumerate(items) if is_ragged(x)]
     if any(isinstance(x, SparseTensor) for x in items):
         raise TypeError("sparse and ragged tensors do not go together; see RaggedTensor.to_sparse")
-    ragged = [cast("RaggedTensor", as_ragged(cast("RaggedTensor", items[i]))) for i in places]
-    for i, x in zip(places, ragged, strict=True):
+    ragged = [cast("RaggedTensor", as_ragged(cast("RaggedTensor", items[i]))) for i in positions]
+    for i, x in zip(positions, ragged, strict=True):
         items[i] = x
     first = max(ragged, key=lambda x: x.ragged_rank)
-    wide = [i for i, x in enumerate(items) if i not in places and _is_wide(x, first)]
+    wide = [i for i, x in enumerate(items) if i not in positions and _is_wide(x, first)]
     if wide or not all(_is_alike(first, x) for x in ragged):
-        chosen = [*places, *wide]
+        chosen = [*positions, *wide]
         tensors = [
             as_ragged(cast("TensorLike", items[i]), preferred_dtype=first.dtype) for i in chosen
         ]
@@ -60,10 +60,10 @@ def of_flat_values(function: Function, *operands: object, **named: object) -> Ra
             items[i] = part
     else:
         rows, splits = _checked_rows(ragged)
-        for i, x in zip(places, ragged, strict=True):
+        for i, x in zip(positions, ragged, strict=True):
             items[i] = x.flat_values
         if splits:
-            items[places[0]] = checked(ragged[0].flat_values, splits, INCOMPATIBLE)
+            items[positions[0]] = checked(ragged[0].flat_values, splits, INCOMPATIBLE)
     count = len(operands)
     keywords = {str(name): x for name, x in zip(names[count:], items[count:], strict=True)}
     return wrapped(cast("Tensor", function(*items[:count], **keywords)), rows)
@@ -85,8 +85,8 @@ def mapped(
         for x in (*args, *kwargs.values())
     ]
     lists = [cast("list[object]", x) for x in items if isinstance(x, list)]
-    places = [(row, i) for row in (items, *lists) for i, x in enumerate(row) if is_ragged(x)]
-    ragged = [cast("RaggedTensor", as_ragged(cast("RaggedTensor", row[i]))) for row, i in places]
+    positions = [(row, i) for row in (items, *lists) for i, x in enumerate(row) if is_ragged(x)]
+    ragged = [cast("RaggedTensor", as_ragged(cast("RaggedTensor", row[i]))) for row, i in positions]
     if len({x.ragged_rank for x in ragged}) > 1:
         raise ValueError("All ragged inputs must have the same ragged_rank.")
     counts = {x.flat_values.get_shape()[:1].as_list()[0] for x in ragged} - {None}
@@ -96,10 +96,10 @@ def mapped(
             f"sizes: {counts}"
         )
     rows, conditions = _checked_rows(ragged)
-    for (row, i), x in zip(places, ragged, strict=True):
+    for (row, i), x in zip(positions, ragged, strict=True):
         row[i] = x.flat_values
     if conditions:
-        row, i = places[0]
+        row, i = positions[0]
         row[i] = checked(ragged[0].flat_values, conditions, INCOMPATIBLE)
     keywords = {str(name): x for name, x in zip(names, items, strict=True) if name in kwargs}
     result = convert_to_tensor(cast("TensorLike", op(*items[: len(args)], **keywords)))

@@ -130,8 +130,8 @@ def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None
         total = 0 if isinstance(n, int) and n == 0 else (n - 1) * step + length
         sizes = shape_of(frames)
         rows = array.transpose(array.reshape(frames, [-1, n * length]), [1, 0])
-        places = array.reshape(_places(n, step, length), [-1])
-        added = ops.UnsortedSegmentSum(rows, places, ops.Maximum(total, np.int32(0)))
+        positions = array.reshape(_places(n, step, length), [-1])
+        added = ops.UnsortedSegmentSum(rows, positions, ops.Maximum(total, np.int32(0)))
         outer = sizes[:-2]
         result = array.reshape(array.transpose(added, [1, 0]), array.concat([outer, [total]], 0))
         if shape.ndims is not None:

@@ -150,8 +150,10 @@ def linear_to_mel_weight_matrix(
             weights = ops.Minimum((bins - low) / (middle - low), (high - bins) / (high - middle))
             return ops.Pad(ops.Maximum(weights, np.zeros((), kind)), [[1, 0], [0, 0]], name=scope)
         frequencies = np.linspace(0.0, rate / 2.0, int(np.asarray(num_spectrogram_bins)))[1:]
-        places = _SLOPE * np.log1p(frequencies / _BREAK)[:, None]
-        triangles = np.minimum((places - low) / (middle - low), (high - places) / (high - middle))
+        positions = _SLOPE * np.log1p(frequencies / _BREAK)[:, None]
+        triangles = np.minimum(
+            (positions - low) / (middle - low), (high - positions) / (high - middle)
+        )
         matrix = np.vstack([np.zeros((1, num_mel_bins)), np.maximum(0.0, triangles)])
         return convert_to_tensor(matrix.astype(kind))
 

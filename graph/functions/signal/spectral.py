@@ -136,11 +136,11 @@ irfft3d = _real("irfft3d", "IRFFT3D", 3)
 def _shifts(x: Tensor, axes: int | Sequence[int] | None) -> tuple[Tensor, np.ndarray]:
     """Half of the size of each axis, and the axes from the front."""
     rank = len(x.get_shape())
-    places = np.atleast_1d(np.arange(rank) if axes is None else as_array(axes, np.int32))
-    for place in places:
+    positions = np.atleast_1d(np.arange(rank) if axes is None else as_array(axes, np.int32))
+    for place in positions:
         if not -rank <= place < rank:
             raise ValueError(f"slice index {place} of dimension 0 out of bounds. Rank is {rank}")
-    along = (places % max(rank, 1)).astype(np.int32)
+    along = (positions % max(rank, 1)).astype(np.int32)
     return ops.FloorDiv(ops.GatherV2(ops.Shape(x), along, np.int32(0)), np.int32(2)), along
 
 

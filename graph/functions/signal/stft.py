@@ -51,9 +51,9 @@ def kaiser_window(
         size = window_size(window_length)
         one = np.ones((), kind)
         half = (cast(size, kind) - one) / np.asarray(2, kind)
-        places = cast(numbers(size), kind) - half
+        positions = cast(numbers(size), kind) - half
         sharpness = convert_to_tensor(beta, kind)
-        share = ops.DivNoNan(places, half)
+        share = ops.DivNoNan(positions, half)
         x = sharpness * ops.Sqrt(ops.Relu(one - ops.Square(share)))
         return ops.Exp(x - sharpness) * (ops.BesselI0e(x) / ops.BesselI0e(sharpness))
 

@@ -81,9 +81,9 @@ def embedding_lookup_sparse(
     combiner = combiner or "mean"
     if combiner not in _COMBINERS:
         raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
-    places = _places(sp_ids, sp_weights)
+    positions = _places(sp_ids, sp_weights)
     lookup = Lookup(params, partition_strategy, max_norm)
-    return _embedded(lookup, places, None, combiner, name)
+    return _embedded(lookup, positions, None, combiner, name)
 
 
 def _places(ids: Ids, weights: Ids | None) -> Places:
@@ -117,24 +117,24 @@ def _sums(values: Tensor, rows: Tensor, n_rows: Tensor | None) -> Tensor:
 
 
 def _embedded(
-    lookup: Lookup, places: Places, n_rows: Tensor | None, combiner: str, name: str | None
+    lookup: Lookup, positions: Places, n_rows: Tensor | None, combiner: str, name: str | None
 ) -> Tensor:
     """The combined rows; as many as `n_rows`, without it as the last of `places.rows` says."""
     with name_scope(name, "embedding_lookup_sparse"):
-        picked = lookup.rows(places.ids)
+        picked = lookup.rows(positions.ids)
         dtype = np.dtype(typed("np.dtype", picked.dtype))
         if dtype.name in _NARROW:
             picked = cast(picked, np.float32)
-        weights = places.weights
+        weights = positions.weights
         if weights is None:
-            weights = ops.Fill(ops.Shape(places.ids), np.ones((), picked.dtype))
+            weights = ops.Fill(ops.Shape(positions.ids), np.ones((), picked.dtype))
         factors = cast(weights, picked.dtype)
         n_inner = 1 if picked.sizes is None else len(picked.sizes) - 1
         spread = array.reshape(factors, [-1, *[1] * n_inner])
-        sums = _sums(ops.Mul(picked, spread), places.rows, n_rows)
+        sums = _sums(ops.Mul(picked, spread), positions.rows, n_rows)
         if combiner != "sum":
             squares = ops.Square(spread) if combiner == "sqrtn" else spread
-            totals = _sums(squares, places.rows, n_rows)
+            totals = _sums(squares, positions.rows, n_rows)
             sums = ops.DivNoNan(sums, ops.Sqrt(totals) if combiner == "sqrtn" else totals)
         return cast(sums, dtype)
 
@@ -176,12 +176,12 @@ def safe_embedding_lookup_sparse(
             n_rows = cast(sparse_ids.dense_shape[0], np.int32)
         else:
             n_rows = cast(sparse_ids.nrows(), np.int32)
-        places = _usable(_places(sparse_ids, sparse_weights), combiner)
+        positions = _usable(_places(sparse_ids, sparse_weights), combiner)
         lookup = Lookup(typed("Sequence[TensorLike]", parts), partition_strategy, max_norm)
-        rows = _embedded(lookup, places, n_rows, combiner, None)
+        rows = _embedded(lookup, positions, n_rows, combiner, None)
         if default_id is not None:
-            ones = ops.Fill(ops.Shape(places.rows), np.int32(1))
-            is_empty = ops.Equal(ops.UnsortedSegmentSum(ones, places.rows, n_rows), _ZERO)
+            ones = ops.Fill(ops.Shape(positions.rows), np.int32(1))
+            is_empty = ops.Equal(ops.UnsortedSegmentSum(ones, positions.rows, n_rows), _ZERO)
             default = lookup.rows(np.int32(default_id))
             rows = ops.SelectV2(array.expand_dims(is_empty, 1), default, rows)
         return rows if sizes is None else _in_shape(rows, sizes, scope)
@@ -198,14 +198,14 @@ def _as_matrix(ids: SparseTensor, weights: Ids | None) -> tuple[SparseTensor, Sp
     return ids, SparseTensor(ids.indices, weights.values, ids.dense_shape)
 
 
-def _usable(places: Places, combiner: str) -> Places:
+def _usable(positions: Places, combiner: str) -> Places:
     """What is left without negative ids and, but in sums, without weights that are not positive."""
-    usable = ops.GreaterEqual(places.ids, np.zeros((), places.ids.dtype))
-    if places.weights is not None and combiner != "sum":
-        positive = ops.Greater(places.weights, np.zeros((), places.weights.dtype))
+    usable = ops.GreaterEqual(positions.ids, np.zeros((), positions.ids.dtype))
+    if positions.weights is not None and combiner != "sum":
+        positive = ops.Greater(positions.weights, np.zeros((), positions.weights.dtype))
         usable = ops.LogicalAnd(usable, positive)
-    weights = None if places.weights is None else array.boolean_mask(places.weights, usable)
-    ids, rows = (array.boolean_mask(x, usable) for x in (places.ids, places.rows))
+    weights = None if positions.weights is None else array.boolean_mask(positions.weights, usable)
+    ids, rows = (array.boolean_mask(x, usable) for x in (positions.ids, positions.rows))
     return Places(ids, rows, weights)
 
 

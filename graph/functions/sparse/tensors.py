@@ -66,12 +66,12 @@ def sparse_to_dense(
     """
     values = convert_to_tensor(sparse_values, name="sparse_values")
     default = convert_to_tensor(default_value, values.dtype, name="default_value")
-    places = convert_to_tensor(sparse_indices, name="sparse_indices")
+    positions = convert_to_tensor(sparse_indices, name="sparse_indices")
     sizes = convert_to_tensor(output_shape, name="output_shape")
-    if places.dtype != sizes.dtype:
-        places, sizes = cast(places, np.int64), cast(sizes, np.int64)
+    if positions.dtype != sizes.dtype:
+        positions, sizes = cast(positions, np.int64), cast(sizes, np.int64)
     attrs = {"validate_indices": validate_indices}
-    return ops.SparseToDense(places, sizes, values, default, name=name, **attrs)
+    return ops.SparseToDense(positions, sizes, values, default, name=name, **attrs)
 
 
 def to_dense(
@@ -95,9 +95,9 @@ def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
     with name_scope(name, "dense_to_sparse", [tensor]):
         whole = convert_to_tensor(tensor)
         empty = b"" if whole.dtype.kind == "O" else np.zeros((), whole.dtype)
-        places = ops.Where(ops.NotEqual(whole, empty))
-        values = ops.GatherNd(whole, places)
-        return SparseTensor(places, values, ops.Shape(whole, out_type=np.dtype(np.int64)))
+        positions = ops.Where(ops.NotEqual(whole, empty))
+        values = ops.GatherNd(whole, positions)
+        return SparseTensor(positions, values, ops.Shape(whole, out_type=np.dtype(np.int64)))
 
 
 def eye(
@@ -159,8 +159,8 @@ def map_values(op: Callable[..., TensorLike], *args: object, **kwargs: object) -
 def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
     """The slices whose index is not among some."""
     with name_scope(name, "sparse_mask", [a.values, mask_indices]) as scope:
-        indices, places = array.setdiff1d(a.indices, mask_indices)
-        values = ops.GatherV2(a.values, places, _ZERO, name=scope)
+        indices, positions = array.setdiff1d(a.indices, mask_indices)
+        values = ops.GatherV2(a.values, positions, _ZERO, name=scope)
         return IndexedSlices(values, indices, a.dense_shape)
 
 
@@ -201,8 +201,8 @@ def concat(
         if rank is not None:
             is_joined = np.arange(rank) == axis % rank
         else:
-            places = creation.range(ops.Size(shapes[0]))
-            is_joined = ops.Equal(places, ops.FloorMod(np.int32(axis), ops.Size(shapes[0])))
+            positions = creation.range(ops.Size(shapes[0]))
+            is_joined = ops.Equal(positions, ops.FloorMod(np.int32(axis), ops.Size(shapes[0])))
         shapes = [ops.SelectV2(is_joined, shape, largest) for shape in shapes]
     indices, values, shape = ops.SparseConcat(
         [sp.indices for sp in items], [sp.values for sp in items], shapes, concat_dim=axis,
@@ -304,10 +304,10 @@ def transpose(
         indices = ops.GatherV2(sp.indices, order, np.int32(1))
         sizes = ops.GatherV2(sp.dense_shape, order, _ZERO)
         result = reorder(SparseTensor(indices, sp.values, sizes))
-        places = order.value
-        if places is not None and sp.shape.ndims is not None:
+        positions = order.value
+        if positions is not None and sp.shape.ndims is not None:
             known = sp.shape.as_list()
-            result.set_shape([known[int(i)] for i in places])
+            result.set_shape([known[int(i)] for i in positions])
         return result
 
 
@@ -318,8 +318,8 @@ def retain(sp_input: SparseLike, to_retain: TensorLike) -> SparseTensor:
     first, n = (TensorShape(x.sizes).with_rank(1)[0] for x in (condition, sp.values))
     n.assert_is_compatible_with(first)
     chosen = ops.Reshape(ops.Where(condition), np.array([-1], np.int32))
-    places, values = (ops.GatherV2(x, chosen, _ZERO) for x in (sp.indices, sp.values))
-    return _like(sp, SparseTensor(places, values, array.identity(sp.dense_shape)))
+    positions, values = (ops.GatherV2(x, chosen, _ZERO) for x in (sp.indices, sp.values))
+    return _like(sp, SparseTensor(positions, values, array.identity(sp.dense_shape)))
 
 
 def reset_shape(sp_input: SparseLike, new_shape: TensorLike | None = None) -> SparseTensor:

@@ -177,8 +177,8 @@ def _shares(size: int, new: int, align_corners: bool) -> np.ndarray:
     parts = np.minimum(reach + 1, high) - np.maximum(reach, low)
     covered = np.where((reach >= np.floor(low)) & (reach < np.ceil(high)), parts, 0)
     shares = np.zeros((new, size), np.float32)
-    places = np.minimum(reach.astype(np.int64), size - 1)
-    np.add.at(shares.T, places, np.maximum(covered, 0).T)
+    positions = np.minimum(reach.astype(np.int64), size - 1)
+    np.add.at(shares.T, positions, np.maximum(covered, 0).T)
     return shares / scale
 
 

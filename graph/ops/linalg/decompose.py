@@ -92,8 +92,8 @@ def lu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     whole = wide(x)
     factors = whole.reshape(math.prod(x.shape[:-2]), *x.shape[-2:]).copy()
     n = x.shape[-1]
-    places: np.ndarray = np.arange(n, dtype=np.int64)
-    order = np.tile(places, (len(factors), 1))
+    positions: np.ndarray = np.arange(n, dtype=np.int64)
+    order = np.tile(positions, (len(factors), 1))
     stack: np.ndarray = np.arange(len(factors), dtype=np.int64)
     arrays: list[np.ndarray] = [factors, order]
     for i in range(n):

@@ -71,12 +71,12 @@ def sparse_add_grad(
     numbers = linear(total, shape)
     results: list[np.ndarray] = []
     for side in (a, b):
-        places = linear(side, shape)
-        at = np.minimum(np.searchsorted(numbers, places), max(len(numbers) - 1, 0))
+        positions = linear(side, shape)
+        at = np.minimum(np.searchsorted(numbers, positions), max(len(numbers) - 1, 0))
         if not len(numbers):
             results.append(np.zeros(len(side), dy.dtype))
             continue
-        results.append(np.where(numbers[at] == places, dy[at], np.zeros((), dy.dtype)))
+        results.append(np.where(numbers[at] == positions, dy[at], np.zeros((), dy.dtype)))
     return results
 
 
@@ -141,12 +141,12 @@ def _reduced(
     order = np.argsort(at.ravel(), kind="stable")
     begins = np.searchsorted(at.ravel()[order], np.arange(len(numbers)))
     values = combine.reduceat(whole.values[order], begins) if len(numbers) else whole.values[:0]
-    places, sizes = delinear(numbers, whole.shape[others]), whole.shape[others]
+    positions, sizes = delinear(numbers, whole.shape[others]), whole.shape[others]
     if keep_dims:
         wide = np.zeros((len(numbers), rank), np.int64)
-        wide[:, others] = places
-        places, sizes = wide, np.where(np.isin(np.arange(rank), others), whole.shape, 1)
-    return Coordinates(places, values, sizes)
+        wide[:, others] = positions
+        positions, sizes = wide, np.where(np.isin(np.arange(rank), others), whole.shape, 1)
+    return Coordinates(positions, values, sizes)
 
 
 def _reduction(combine: np.ufunc, is_sparse: bool) -> Kernel:

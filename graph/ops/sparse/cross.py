@@ -47,10 +47,10 @@ def _columns(
     if any(size != n_rows for size in sizes):
         raise ValueError(f"Expected batch size {n_rows} of all inputs, got {sizes}")
     columns: list[list[list[Feature]]] = []
-    for places, items in zip(indices, values, strict=True):
+    for positions, items in zip(indices, values, strict=True):
         rows: list[list[Feature]] = [[] for _ in range(n_rows)]
         features = cast("list[Feature]", items.tolist())
-        for row, item in zip(cast("list[int]", places[:, 0].tolist()), features, strict=True):
+        for row, item in zip(cast("list[int]", positions[:, 0].tolist()), features, strict=True):
             rows[row].append(item)
         columns.append(rows)
     columns += [cast("list[list[Feature]]", x.tolist()) for x in dense]
@@ -64,16 +64,16 @@ def _crossed(
     cross: Callable[[Iterable[Feature]], Feature],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Every choice of one feature from each column of a row; the last column changes first."""
-    places: list[tuple[int, int]] = []
+    positions: list[tuple[int, int]] = []
     results: list[Feature] = []
     most = 0
     for row in range(n_rows):
         crosses = [cross(choice) for choice in itertools.product(*(c[row] for c in columns))]
-        places += [(row, i) for i in range(len(crosses))]
+        positions += [(row, i) for i in range(len(crosses))]
         results += crosses
         most = max(most, len(crosses))
     return (
-        np.array(places, np.int64).reshape(-1, 2),
+        np.array(positions, np.int64).reshape(-1, 2),
         np.array(results, dtype),
         np.array([n_rows, most], np.int64),
     )
@@ -164,8 +164,8 @@ def _counted(
         counts = np.ones(len(numbers), weights.dtype)
     if batch is None:
         return numbers[:, None].astype(np.int64), counts, np.array([width], np.int64)
-    places = np.stack(np.divmod(numbers, max(width, 1)), 1)
-    return places.astype(np.int64), counts, np.array([batch, width], np.int64)
+    positions = np.stack(np.divmod(numbers, max(width, 1)), 1)
+    return positions.astype(np.int64), counts, np.array([batch, width], np.int64)
 
 
 def _counts_shape(op: OperationView) -> list[Shape]:

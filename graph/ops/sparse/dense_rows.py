@@ -85,13 +85,13 @@ def ragged_tensor_to_tensor(
             sizes[i] = size
         elif size >= 0 and inner[i - len(sizes)] != size:
             raise ValueError(f"shape {asked} does not match values of the shape {values.shape}")
-    places = [np.arange(len(levels[0]))]
+    positions = [np.arange(len(levels[0]))]
     for lengths in levels:
         before = np.repeat(np.cumsum(lengths) - lengths, lengths)
-        places = [np.repeat(place, lengths) for place in places]
-        places.append(np.arange(int(lengths.sum())) - before)
+        positions = [np.repeat(place, lengths) for place in positions]
+        positions.append(np.arange(int(lengths.sum())) - before)
     dense = np.empty([*sizes, *inner], values.dtype)
     dense[...] = default
-    inside = np.all([place < n for place, n in zip(places, sizes, strict=True)], axis=0)
-    dense[tuple(place[inside] for place in places)] = values[inside]
+    inside = np.all([place < n for place, n in zip(positions, sizes, strict=True)], axis=0)
+    dense[tuple(place[inside] for place in positions)] = values[inside]
     return dense

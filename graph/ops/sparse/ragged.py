@@ -87,8 +87,8 @@ def _rows_of(values: np.ndarray, splits: np.ndarray) -> list[list[Feature]]:
 def _sparse_rows(indices: np.ndarray, values: np.ndarray, n: int) -> list[list[Feature]]:
     rows: list[list[Feature]] = [[] for _ in range(n)]
     items = cast("list[Feature]", values.tolist())
-    places = cast("list[int]", indices[:, 0].tolist())
-    for row, item in zip(places, items, strict=True):
+    positions = cast("list[int]", indices[:, 0].tolist())
+    for row, item in zip(positions, items, strict=True):
         if not 0 <= row < n:
             raise ValueError(f"Invalid sparse_indices row {row} for {n} rows")
         rows[row].append(item)
@@ -206,9 +206,9 @@ def ragged_tensor_to_sparse(*parts: np.ndarray) -> tuple[np.ndarray, np.ndarray,
         columns.insert(0, (np.arange(n) - level[:-1][rows])[at])
         sizes.insert(0, int(np.diff(level).max(initial=0)))
         at = rows[at]
-    places = np.stack([at, *columns], 1).astype(np.int64)
+    positions = np.stack([at, *columns], 1).astype(np.int64)
     shape = np.array([len(splits[0]) - 1, *sizes], np.int64)
-    return places, values.ravel(), shape
+    return positions, values.ravel(), shape
 
 
 def _bins_shape(op: OperationView) -> Shape:

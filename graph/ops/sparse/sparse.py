@@ -60,8 +60,8 @@ def first_dim(op: OperationView, index: int) -> Dim:
 
 def rank_of(op: OperationView, indices: int, shape: int) -> Dim:
     """The rank of the sparse tensor whose places and sizes are these inputs."""
-    places = op.inputs[indices].sizes
-    rank = places[1] if places is not None and len(places) == 2 else None
+    positions = op.inputs[indices].sizes
+    rank = positions[1] if positions is not None and len(positions) == 2 else None
     return first_dim(op, shape) if rank is None else rank
 
 
@@ -142,7 +142,7 @@ def sparse_concat(
     rank = len(shape)
     if not -rank <= concat_dim < rank:
         raise ValueError(f"Concat dimension must be in range [{-rank}, {rank}), got {concat_dim}")
-    places: list[np.ndarray] = []
+    positions: list[np.ndarray] = []
     offset = 0
     for i, item in enumerate(items):
         if len(item.shape) != rank:
@@ -158,11 +158,11 @@ def sparse_concat(
                 )
         moved = item.indices.copy()
         moved[:, concat_dim] += offset
-        places.append(moved)
+        positions.append(moved)
         offset += int(item.shape[concat_dim])
     shape[concat_dim] = offset
     values = np.concatenate([item.values for item in items])
-    return Coordinates(np.concatenate(places), values, shape).reordered()
+    return Coordinates(np.concatenate(positions), values, shape).reordered()
 
 
 def _split_shape(op: OperationView) -> list[Shape]:

@@ -130,10 +130,10 @@ def stacked(
 def sparse_of(rows: Sequence[Items | None], dtype: np.dtype) -> tuple[np.ndarray, ...]:
     """Places, values and shape of a feature of several messages."""
     lengths = [len(row or ()) for row in rows]
-    places = [(i, j) for i, n in enumerate(lengths) for j in range(n)]
+    positions = [(i, j) for i, n in enumerate(lengths) for j in range(n)]
     values = as_array((x for row in rows for x in row or ()), dtype)
     shape = np.array([len(rows), max(lengths, default=0)], np.int64)
-    return np.array(places, np.int64).reshape(-1, 2), values, shape
+    return np.array(positions, np.int64).reshape(-1, 2), values, shape
 
 
 def splits_of(lengths: Sequence[int], dtype: np.dtype) -> np.ndarray:
@@ -189,13 +189,13 @@ def parse_features(
     messages: Sequence[Features], wheres: Sequence[Where], request: Wanted, is_single: bool
 ) -> list[np.ndarray]:
     """The outputs for the features of messages: sparse ones, dense ones, ragged ones."""
-    places: list[np.ndarray] = []
+    positions: list[np.ndarray] = []
     values: list[np.ndarray] = []
     shapes: list[np.ndarray] = []
     for key, dtype in request.sparse:
         rows = [_items_of(m, key, dtype, w) for m, w in zip(messages, wheres, strict=True)]
         at, items, shape = sparse_of(rows, dtype)
-        places.append(at[:, 1:] if is_single else at)
+        positions.append(at[:, 1:] if is_single else at)
         values.append(items)
         shapes.append(shape[1:] if is_single else shape)
     dense: list[np.ndarray] = []
@@ -214,7 +214,7 @@ def parse_features(
         splits.append(splits_of([] if is_single else [*map(len, rows)], split_type))
         if is_single:
             splits[-1] = np.zeros(0, split_type)
-    return [*places, *values, *shapes, *dense, *flat, *splits]
+    return [*positions, *values, *shapes, *dense, *flat, *splits]
 
 
 def _items_of(message: Features, key: str, dtype: np.dtype, where: Where) -> Items | None:

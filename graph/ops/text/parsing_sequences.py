@@ -77,7 +77,7 @@ def _steps(
 
 def _sparse(batch: _Batch, key: str, dtype: np.dtype) -> tuple[np.ndarray, ...]:
     """Places, values and shape of a list of several messages."""
-    places: list[tuple[int, ...]] = []
+    positions: list[tuple[int, ...]] = []
     values: list[object] = []
     most_steps = most_items = 0
     for row, (lists, where) in enumerate(zip(batch.lists, batch.wheres, strict=True)):
@@ -86,9 +86,9 @@ def _sparse(batch: _Batch, key: str, dtype: np.dtype) -> tuple[np.ndarray, ...]:
         for step, items in enumerate(steps):
             elements = items or []
             most_items = max(most_items, len(elements))
-            places += [(row, step, i) for i in range(len(elements))]
+            positions += [(row, step, i) for i in range(len(elements))]
             values += elements
-    at = np.array(places, np.int64).reshape(-1, 3)
+    at = np.array(positions, np.int64).reshape(-1, 3)
     shape = np.array([len(batch.lists), most_steps, most_items], np.int64)
     first = 1 if batch.is_single else 0
     return at[:, first:], as_array(values, dtype), shape[first:]
@@ -176,8 +176,8 @@ def _v2_shapes(op: OperationView) -> list[Shape]:
 
     def sparse(types: str, n: int) -> list[Shape]:
         count = len(many(types))
-        places, values, shapes = (None, deeper(n)), (None,), (deeper(n),)
-        return [*[places] * count, *[values] * count, *[shapes] * count]
+        positions, values, shapes = (None, deeper(n)), (None,), (deeper(n),)
+        return [*[positions] * count, *[values] * count, *[shapes] * count]
 
     context = [under(cast("Shape", s), ()) for s in many("context_dense_shapes")]
     lists = [under(cast("Shape", s), (None,)) for s in many("feature_list_dense_shapes")]

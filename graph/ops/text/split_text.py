@@ -238,15 +238,15 @@ def _summary(x: np.ndarray, most: int, depth: int = 0) -> str:
     """An array as TensorFlow prints it: `most` elements at both ends of each dimension."""
     if x.ndim == 0:
         return _element(x[()])
-    places = list(range(len(x)))
-    if 0 <= 2 * most < len(places):
-        places = [*places[:most], -1, *places[len(places) - most :]]
+    positions = list(range(len(x)))
+    if 0 <= 2 * most < len(positions):
+        positions = [*positions[:most], -1, *positions[len(positions) - most :]]
     between = " " if x.ndim == 1 else "\n" * (x.ndim - 1) + " " * (depth + 1)
     return (
         "["
         + between.join(
             "..." if i < 0 else _summary(x[i : i + 1].reshape(x.shape[1:]), most, depth + 1)
-            for i in places
+            for i in positions
         )
         + "]"
     )

@@ -99,15 +99,15 @@ def _decoded(
     x: np.ndarray, encoding: bytes, errors: bytes, replacement: int, replaces_controls: bool
 ) -> tuple[list[int], list[int], list[int]]:
     """Where the characters of each string begin among all, the characters, and their places."""
-    splits, numbers, places = [0], list[int](), list[int]()
+    splits, numbers, positions = [0], list[int](), list[int]()
     codec = _codec(encoding)
     _require_character(replacement)
     for text in cast("list[bytes]", x.reshape(-1).tolist()):
         for number, place in _numbers(text, codec, errors, replacement, replaces_controls):
             numbers.append(number)
-            places.append(place)
+            positions.append(place)
         splits.append(len(numbers))
-    return splits, numbers, places
+    return splits, numbers, positions
 
 
 @op("UnicodeTranscode", shape=same)
@@ -145,11 +145,11 @@ def _decoder(has_places: bool) -> Callable[..., Sequence[np.ndarray]]:
         replacement_char: int,
         replace_control_characters: bool,
     ) -> Sequence[np.ndarray]:
-        splits, numbers, places = _decoded(
+        splits, numbers, positions = _decoded(
             x, input_encoding, errors, replacement_char, replace_control_characters
         )
         results = [np.array(splits, np.int64), np.array(numbers, np.int32)]
-        return [*results, np.array(places, np.int64)] if has_places else results
+        return [*results, np.array(positions, np.int64)] if has_places else results
 
     return kernel
 
@@ -299,6 +299,6 @@ def unsorted_segment_join(
         for place, text in zip(parts[segment], row, strict=True):
             place.append(text)
     result = np.empty((n, rows.shape[1]), object)
-    for i, places in enumerate(parts):
-        result[i] = [separator.join(texts) for texts in places]
+    for i, positions in enumerate(parts):
+        result[i] = [separator.join(texts) for texts in positions]
     return result.reshape(n, *inner)

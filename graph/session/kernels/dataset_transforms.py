@@ -149,9 +149,9 @@ def sparse_batched(
             if any(n > most for n, most in zip(part.shape, sizes, strict=True)):
                 words = "larger than `row_shape`"
                 raise DataLossError(None, None, f"Row has shape {shown(part.shape)}: {words}")
-        places = [np.indices(part.shape).reshape(part.ndim, -1).T for part in rows]
+        positions = [np.indices(part.shape).reshape(part.ndim, -1).T for part in rows]
         indices = np.concatenate(
-            [np.insert(place, 0, i, axis=1) for i, place in enumerate(places)]
+            [np.insert(place, 0, i, axis=1) for i, place in enumerate(positions)]
         ).astype(np.int64)
         values = np.concatenate([part.ravel() for part in rows])
         out = serialized_parts(indices, values, np.array([len(rows), *sizes], np.int64))
