@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine.families import gemm, gemm_f32, gemm_i8, winograd_f32
+from flatlite.engine.families import gemm, gemm_f32, winograd_f32
 from flatlite.engine.families.parameters import Sliding
-from flatlite.engine.families.partition import partition, tile_step
+from flatlite.engine.families.partition import partition, partition_int8, tile_step
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -192,7 +192,9 @@ def test_threads_share_weights_where_that_saves_more_than_it_moves(height, depth
 
 
 @pytest.mark.parametrize("height", [49, 64, 100, 128])
-@pytest.mark.parametrize("divide", [partition, lambda *sizes: gemm_i8._partition(*sizes, pitch=0)])
+@pytest.mark.parametrize(
+    "divide", [partition, lambda *sizes: partition_int8(*sizes, for_amx=False)]
+)
 def test_threads_have_as_many_rows(divide, height):
     item_size, items = divide(Program(threads=2), height, 128, 64)
     assert item_size.columns >= 64
