@@ -13,7 +13,7 @@ from . import dims
 from .dims import Extent
 from .elements import elements_of, numbers_of
 from .graph import Elements, Graph, Op, Sizes, Tensor
-from .partial import partial_shape
+from .partial import partial_shapes
 from .prepare import Declarations, Outcome, operand_of, result_types, run_prepare
 from .pseudo import operator
 from .sizes import as_size, extent
@@ -198,9 +198,10 @@ def dynamic_tensor(
 def dynamic_results(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
     """Results of which only the type is sure to be told before the model runs."""
     dtypes = result_types(op, declared)
-    sizes = partial_shape(op)
-    if sizes is not None:
-        return [dynamic_tensor(graph, op.origin, dtypes[0], sizes)]
+    shapes = partial_shapes(op)
+    if shapes is not None:
+        pairs = zip(dtypes, shapes, strict=True)
+        return [dynamic_tensor(graph, op.origin, dtype, sizes) for dtype, sizes in pairs]
     rank = operator(op.kind).rank(
         [None if tensor is None else tensor.rank for tensor in op.inputs],
         [None if tensor is None else _length(tensor) for tensor in op.inputs],

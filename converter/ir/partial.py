@@ -26,13 +26,16 @@ MOST_ELEMENTS = 64  # of what is looked at
 _END = 2**31 - 1  # a side of a slice from here on is the end
 
 
-def partial_shape(op: Op) -> Sequence[Known] | None:
-    """The sizes of the one result of an operator, None for each that is not known.
+def partial_shapes(op: Op) -> Sequence[Sequence[Known]] | None:
+    """The sizes of each result of an operator, None for each that is not known.
 
     None where not even their number is.
     """
+    if op.kind == "SPLIT_V":
+        return _split(op)
     rule = _RULES.get(op.kind)
-    return None if rule is None else rule(op)
+    sizes = None if rule is None else rule(op)
+    return None if sizes is None else [sizes]
 
 
 def _sizes(op: Op) -> Sequence[Extent] | None:
@@ -235,6 +238,18 @@ def _rank(op: Op) -> Sequence[Known] | None:
     lengths = [None if tensor.sizes is None else tensor.sizes[0] for tensor in op.inputs]
     known = [n for n in lengths if isinstance(n, int)]
     return [max(known) if len(known) == len(lengths) else None]
+
+
+def _split(op: Op) -> Sequence[Sequence[Known]] | None:
+    """Of SPLIT_V: sizes as they are, but the one that is divided."""
+    sizes, counts, axes = _sizes(op), _stated(op, 1), _numbers(op, 2)
+    axis = axes[0] if axes else None
+    if sizes is None or not isinstance(axis, int) or not -len(sizes) <= axis < len(sizes):
+        return None
+    if counts is None or len(counts) != op.options.num_splits:
+        counts = [None] * op.options.num_splits
+    before, after = sizes[: axis % len(sizes)], sizes[axis % len(sizes) + 1 :]
+    return [[*before, count, *after] for count in counts]
 
 
 def _segments(op: Op) -> Sequence[Known] | None:
