@@ -36,10 +36,10 @@ def smooth(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     for cells in (4, 16, 64):
         coarse = rng.normal(size=[min(cells, n) for n in shape[1:-1]] + [shape[-1]])
         for axis, size in enumerate(shape[1:-1]):
-            places = np.linspace(0, coarse.shape[axis] - 1, size)
-            below = np.minimum(places.astype(int), coarse.shape[axis] - 1)
+            positions = np.linspace(0, coarse.shape[axis] - 1, size)
+            below = np.minimum(positions.astype(int), coarse.shape[axis] - 1)
             above = np.minimum(below + 1, coarse.shape[axis] - 1)
-            part = (places - below).reshape([-1 if a == axis else 1 for a in range(coarse.ndim)])
+            part = (positions - below).reshape([-1 if a == axis else 1 for a in range(coarse.ndim)])
             coarse = coarse.take(below, axis) * (1 - part) + coarse.take(above, axis) * part
         total += coarse.astype(np.float32)
     return np.tanh(total / 2)
@@ -165,8 +165,8 @@ VOCABULARY, LENGTH, WIDTH = 1000, 64, 256
 def transformer() -> keras.Model:
     """A transformer encoder: four layers of width 256, four heads, over 64 tokens."""
     words = keras.Input((LENGTH,), dtype=tf.int32)
-    places = np.arange(LENGTH, dtype=np.int32)
-    x = layers.Embedding(VOCABULARY, WIDTH)(words) + layers.Embedding(LENGTH, WIDTH)(places)
+    positions = np.arange(LENGTH, dtype=np.int32)
+    x = layers.Embedding(VOCABULARY, WIDTH)(words) + layers.Embedding(LENGTH, WIDTH)(positions)
     for _ in range(4):
         y = layers.MultiHeadAttention(4, WIDTH // 4)(x, x)
         x = layers.LayerNormalization(epsilon=1e-6)(x + y)

@@ -227,8 +227,8 @@ class _Reader:
         start, length = self.vector(where, offset, 4)
         self.claim(start, 4 * length)
         offsets = np.frombuffer(self.data, "<u4", length, start)
-        places = range(start, start + 4 * length, 4)
-        return tuple(map(self.text, repeat(None), places, _integers(offsets)))
+        positions = range(start, start + 4 * length, 4)
+        return tuple(map(self.text, repeat(None), positions, _integers(offsets)))
 
     def vector(self, where: int, offset: int, itemsize: int) -> tuple[int, int]:
         """Position of the first element, and length, of the vector the offset at `where` names."""

@@ -131,10 +131,10 @@ class _Function:
                 f"operator '{step.custom_code or step.op}' has a form in MLIR that flatlite does "
                 "not write; without experimental_use_mlir the model is printed as operators"
             )
-        places = [*step.inputs, *[-1] * (_OPTIONAL.get(step.op, 0) - len(step.inputs))]
-        operands = [self._operand(t) for t in places]
-        kinds = ["none" if t < 0 else self._type(t) for t in places]
-        if step.op == "RESHAPE" and len(places) == 1:
+        positions = [*step.inputs, *[-1] * (_OPTIONAL.get(step.op, 0) - len(step.inputs))]
+        operands = [self._operand(t) for t in positions]
+        kinds = ["none" if t < 0 else self._type(t) for t in positions]
+        if step.op == "RESHAPE" and len(positions) == 1:
             shape = np.asarray(step.options.new_shape, np.int32)
             kinds.append(f"tensor<{shape.size}xi32>")
             operands.append(self._constant(shape, kinds[-1]))

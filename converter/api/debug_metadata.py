@@ -23,10 +23,10 @@ def debug_metadata(origins: Sequence[Sequence[str]]) -> bytes:
     from flatbuffers import Builder
 
     names = list(dict.fromkeys(name for row in origins for name in row))
-    places = {name: i + 1 for i, name in enumerate(names)}  # the first place is unknown
+    positions = {name: i + 1 for i, name in enumerate(names)}  # the first place is unknown
     b = Builder(1024)
     locations = [_location(b, UNKNOWN_LOC, _table(b)), *(_named(b, name) for name in names)]
-    subgraphs = [_subgraph(b, [places[name] for name in row]) for row in origins]
+    subgraphs = [_subgraph(b, [positions[name] for name in row]) for row in origins]
     subgraphs_vector = _offsets(b, subgraphs)
     kinds = b.CreateByteVector(bytes([LOCATION]) * len(locations))
     values = _offsets(b, locations)
@@ -62,10 +62,10 @@ def _offsets(b: Any, offsets: Sequence[int]) -> int:
     return b.EndVector()
 
 
-def _subgraph(b: Any, places: Sequence[int]) -> int:
+def _subgraph(b: Any, positions: Sequence[int]) -> int:
     """A SubgraphDebugMetadata whose operators have these locations."""
     operators = []
-    for place in places:
+    for place in positions:
         b.StartVector(4, 1, 4)
         b.PrependUint32(place)
         operators.append(_table(b, b.EndVector()))

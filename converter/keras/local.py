@@ -24,7 +24,7 @@ def locally_connected(n: int) -> Callable[[Call, Tensor], Tensor]:
         lengths = [call.known(size, "the sizes of the input") for size in shape[1:]]
         window, strides = call.integers("kernel_size", n), call.integers("strides", n)
         (filters,) = call.integers("filters", 1)
-        places = [(m - k) // s + 1 for m, k, s in zip(lengths[:-1], window, strides, strict=True)]
+        counts = [(m - k) // s + 1 for m, k, s in zip(lengths[:-1], window, strides, strict=True)]
         one = [1] * (2 - n)
         if n == 1:
             x = call.op("ExpandDims", x, call.constant(1))
@@ -36,15 +36,15 @@ def locally_connected(n: int) -> Callable[[Call, Tensor], Tensor]:
             rates=[1] * 4,
             padding="VALID",
         )
-        n_places, n_elements = prod(places), prod(window) * lengths[-1]
-        rows = call.op("Reshape", patches, call.constant([-1, n_places, n_elements]))
-        kernel = call.weight("kernel", [n_places, n_elements, filters])
-        by_place = call.op("Transpose", rows, call.constant([1, 0, 2]))
-        products = call.op("BatchMatMulV2", by_place, kernel)
+        n_positions, n_elements = prod(counts), prod(window) * lengths[-1]
+        rows = call.op("Reshape", patches, call.constant([-1, n_positions, n_elements]))
+        kernel = call.weight("kernel", [n_positions, n_elements, filters])
+        by_position = call.op("Transpose", rows, call.constant([1, 0, 2]))
+        products = call.op("BatchMatMulV2", by_position, kernel)
         y = call.op("Transpose", products, call.constant([1, 0, 2]))
-        y = call.op("Reshape", y, call.constant([-1, *places, filters]))
+        y = call.op("Reshape", y, call.constant([-1, *counts, filters]))
         if call.flag("use_bias", True):
-            y = call.op("AddV2", y, call.weight("bias", [*places, filters]))
+            y = call.op("AddV2", y, call.weight("bias", [*counts, filters]))
         return activated(call, y)
 
     return write

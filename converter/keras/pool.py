@@ -86,15 +86,15 @@ def pooled_axis(call: Call, x: Tensor, axis: int, length: int, size: int, reduct
         return call.op(reduction, x, call.constant([axis]), keep_dims=True)
     firsts = np.arange(size) * length // size
     ends = -(-np.arange(1, size + 1) * length // size)
-    places = firsts[:, None] + np.arange((ends - firsts).max())
-    is_inside = places < ends[:, None]
-    indices = call.constant(np.minimum(places, ends[:, None] - 1))
+    positions = firsts[:, None] + np.arange((ends - firsts).max())
+    is_inside = positions < ends[:, None]
+    indices = call.constant(np.minimum(positions, ends[:, None] - 1))
     windows = call.op("GatherV2", x, indices, call.constant(axis))
     within = call.constant([axis + 1])
     if reduction == "Max" or is_inside.all():
         return call.op(reduction, windows, within)
     weights = (is_inside / is_inside.sum(1, keepdims=True)).reshape(
-        *places.shape, *[1] * (len(call.shape(x)) - axis - 1)
+        *positions.shape, *[1] * (len(call.shape(x)) - axis - 1)
     )
     return call.op("Sum", call.op("Mul", windows, call.constant(weights, x)), within)
 

@@ -196,8 +196,8 @@ def looked_up(call: Call, x: Tensor, vocabulary: np.ndarray) -> Tensor:
     )
     # known words weigh their place, less the one of unknown words, which is added to all
     unknown = (mask_token is not None) * n_others
-    places = np.arange(len(vocabulary), dtype=np.int32) + first - unknown
-    weighted = call.op("Mul", call.cast(matches, np.int32), call.constant(places))
+    positions = np.arange(len(vocabulary), dtype=np.int32) + first - unknown
+    weighted = call.op("Mul", call.cast(matches, np.int32), call.constant(positions))
     index = call.op("Sum", weighted, call.constant([-1]))
     if unknown:
         index = call.op("AddV2", index, call.constant(unknown))

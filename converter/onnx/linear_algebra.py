@@ -95,8 +95,8 @@ def _without_repeats(node, b, term, x):
             others = x.dims[:-2]
             node.require(others.count(None) < 2, "the sizes must be known")
             flat = reshaped(x, [*(-1 if n is None else n for n in others), size * size], b)
-            places = np.arange(size, dtype=np.int32) * (size + 1)
-            x = b.GATHER(flat, places, axis=len(others))
+            positions = np.arange(size, dtype=np.int32) * (size + 1)
+            x = b.GATHER(flat, positions, axis=len(others))
             term = "".join(term[k] for k in order[:-1])
     return term, x
 

@@ -33,8 +33,8 @@ def _broadcastable(node, b, parameter, x, axis):
         size > 0 and None not in (length, n_blocks),
         f"scales of rank {parameter.rank} need block_size and known sizes, got {size}",
     )
-    places = np.minimum(np.arange(length) // size, n_blocks - 1).astype(np.int32)
-    return b.GATHER(parameter, places, axis=axis)
+    positions = np.minimum(np.arange(length) // size, n_blocks - 1).astype(np.int32)
+    return b.GATHER(parameter, positions, axis=axis)
 
 
 def _axis(node):

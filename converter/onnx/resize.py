@@ -335,8 +335,8 @@ def _weights(node, b, coordinates, axis, old_size, mode):
         weights = where(inside, weights, 0.0)
     if antialias or node.attr("exclude_outside", 0):
         weights = weights / _row_sums(b, weights)
-    places = _as_shape(b, _steps(b, _line(b, old_size, 1, 0)), (-1, 1))
-    edges = equal(places, clip(positions, 0.0, length - 1.0))  # [old size, positions]
+    elements = _as_shape(b, _steps(b, _line(b, old_size, 1, 0)), (-1, 1))
+    edges = equal(elements, clip(positions, 0.0, length - 1.0))  # [old size, positions]
     if isinstance(weights, Term):
         is_edge = operand_of(b, where(edges, 1.0, 0.0))
         return b.FULLY_CONNECTED(weights.tensor, is_edge, None)

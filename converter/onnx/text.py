@@ -73,12 +73,12 @@ def _pools(node: Node) -> list[tuple[int, np.ndarray, int]]:
 def _windows(node: Node, size: int, length: int) -> np.ndarray:
     """[windows, size] positions of n-grams in a row, those that leave out elements too."""
     steps = range(1, node.attr("max_skip_count") + 2 if size > 1 else 2)
-    places = [
+    positions = [
         np.arange(length - step * (size - 1))[:, None] + step * np.arange(size)
         for step in steps
         if length > step * (size - 1)
     ]
-    return np.concatenate([np.zeros((0, size), np.int64), *places])
+    return np.concatenate([np.zeros((0, size), np.int64), *positions])
 
 
 def _counts(b: Builder, rows: Tensor, pool: np.ndarray, windows: np.ndarray) -> Tensor:

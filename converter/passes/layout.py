@@ -214,10 +214,10 @@ def through_reshape(_: Graph, op: Op, order: Order, is_result: bool) -> Order | 
     large = sorted(order[axis] for axis, n in enumerate(sizes) if n != 1)
     starts: dict[range, int] = {}
     for near, _far in sides:
-        places = [order[axis] for axis in near if sizes[axis] != 1]
-        starts[near] = places[0] if places else order[near[0]]
-        first = large.index(places[0]) if places else 0
-        if places != large[first : first + len(places)]:
+        positions = [order[axis] for axis in near if sizes[axis] != 1]
+        starts[near] = positions[0] if positions else order[near[0]]
+        first = large.index(positions[0]) if positions else 0
+        if positions != large[first : first + len(positions)]:
             return None
     sides.sort(key=lambda side: starts[side[0]])
     return inverse_of(tuple(axis for _, far in sides for axis in far))

@@ -53,9 +53,9 @@ def reduce(op, w):
         fold, join, _ = FOLDS[name]
         y = w.add(fold, operands[0], w.constant(axes, np.int32), keep_dims=False)
         return y if _is_neutral(name, operands[1], dtype) else w.add(join, y, operands[1])
-    places = _positions_of_extreme(op, w, operands, axes, body)
-    if places is not None:
-        return places
+    positions = _positions_of_extreme(op, w, operands, axes, body)
+    if positions is not None:
+        return positions
     return w.add_all(
         "XlaVariadicReduceV2",
         *operands,

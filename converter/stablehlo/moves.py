@@ -187,10 +187,10 @@ def _approximate_top_k(op, w):
     x = w.value(op.operands[0])
     order = w.constant([*(i for i in range(rank) if i != axis), axis], np.int32)
     x = w.add("Transpose", x if directions == {3} else w.add("Neg", x), order)
-    values, places = w.add_all("TopKV2", x, w.constant(k, np.int32))
+    values, indices = w.add_all("TopKV2", x, w.constant(k, np.int32))
     back = w.constant(np.argsort(order.op.get_attr("value")), np.int32)
-    values, places = (w.add("Transpose", t, back) for t in (values, places))
-    return [values if directions == {3} else w.add("Neg", values), places]
+    values, indices = (w.add("Transpose", t, back) for t in (values, indices))
+    return [values if directions == {3} else w.add("Neg", values), indices]
 
 
 CALLS = {

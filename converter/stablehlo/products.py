@@ -64,11 +64,11 @@ def convolution(op, w):
     x, filters = w.operands(op)
     content = message("ConvolutionDimensionNumbers")()
     for name in CONVOLUTION:
-        places = numbers(op, name)
+        positions = numbers(op, name)
         if name.endswith("spatial_dimensions"):
-            getattr(content, name).extend(places)
+            getattr(content, name).extend(positions)
         else:
-            setattr(content, name, places[0])
+            setattr(content, name, positions[0])
     reversal = [
         axis
         for axis, flag in zip(

@@ -67,13 +67,15 @@ def _merged(
     """The best boxes of all classes of an image, and zeros for those that are missing."""
     boxes, scores = (b.CONCATENATION(*column, axis=0) for column in zip(*rows, strict=True))
     count = min(size, per_class * len(rows))
-    scores, places = b.TOPK_V2(scores, np.int32(count))
+    scores, positions = b.TOPK_V2(scores, np.int32(count))
     is_box = b.GREATER(scores, NOTHING)
     zero = np.float32(0)
-    boxes = b.SELECT_V2(b.EXPAND_DIMS(is_box, np.int32(1)), b.GATHER(boxes, places, axis=0), zero)
+    boxes = b.SELECT_V2(
+        b.EXPAND_DIMS(is_box, np.int32(1)), b.GATHER(boxes, positions, axis=0), zero
+    )
     if node.attr("clip_boxes"):
         boxes = b.MINIMUM(b.MAXIMUM(boxes, zero), np.float32(1))
-    classes = b.CAST(b.FLOOR_DIV(places, np.int32(per_class)), dtype=np.float32)
+    classes = b.CAST(b.FLOOR_DIV(positions, np.int32(per_class)), dtype=np.float32)
     results = [boxes, *(b.SELECT_V2(is_box, t, zero) for t in (scores, classes))]
     if count < size:
         pads = [[[0, size - count], [0, 0]], [[0, size - count]], [[0, size - count]]]

@@ -182,12 +182,12 @@ def resize_grad(node, b):
     known = [*old, *sizes[1:]]
     node.require(None not in known, f"heights, widths and channels must be known, got {known}")
     options = {name: node.attr(name) for name in ("align_corners", "half_pixel_centers")}
-    x, places = node.inputs[0], cast("Callable[..., np.ndarray]", kernel_of(node.type))
+    x, kernel = node.inputs[0], cast("Callable[..., np.ndarray]", kernel_of(node.type))
     for order, size, n_old in (((0, 1, 3, 2), sizes[2], old[1]), ((0, 2, 3, 1), sizes[1], old[0])):
         units = np.eye(size, dtype=np.float32)[:, :, None, None]
         like_old = np.zeros((size, n_old, 1, 1), np.float32)
         target = like_old if node.type == "ResizeBilinearGrad" else np.array([n_old, 1], np.int32)
-        matrix = places(units, target, **options)[:, :, 0, 0]
+        matrix = kernel(units, target, **options)[:, :, 0, 0]
         rows = b.TRANSPOSE(x, np.array(order, np.int32))
         rows = b.FULLY_CONNECTED(rows, np.ascontiguousarray(matrix.T), keep_num_dims=True)
         x = b.TRANSPOSE(rows, np.argsort(order).astype(np.int32))

@@ -163,12 +163,12 @@ def sparse_fill_empty_rows(node: Node, b: Builder) -> list[Tensor]:
     all_indices = b.CONCATENATION(indices, tuples, axis=0)
     all_values = b.CONCATENATION(values, b.FILL(n_added, default), axis=0)
     all_rows = as_type(column(all_indices, 0, b), np.int64, b)
-    places = positions(all_rows, 0, b)
+    row_positions = positions(all_rows, 0, b)
     count = b.SHAPE(all_rows, out_type="INT32")
     size = as_type(b.RESHAPE(count, np.zeros(0, np.int32)), np.int64, b)
-    keys = b.ADD(b.MUL(all_rows, size), as_type(places, np.int64, b))
+    keys = b.ADD(b.MUL(all_rows, size), as_type(row_positions, np.int64, b))
     _, order = b.TOPK_V2(b.NEG(keys), b.RESHAPE(count, np.zeros(0, np.int32)))
-    moved = b.SCATTER_ND(b.EXPAND_DIMS(order, np.int32(1)), places, count)
+    moved = b.SCATTER_ND(b.EXPAND_DIMS(order, np.int32(1)), row_positions, count)
     moved = b.SLICE(moved, FIRST * 0, b.SHAPE(rows, out_type="INT32"))
     return [
         b.GATHER(all_indices, order, axis=0),

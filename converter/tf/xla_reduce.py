@@ -195,7 +195,7 @@ def variadic_sort(node, b):
 def _order(body: tf.Graph, rows: Sequence[Tensor], b: Builder) -> Tensor:
     """Where each element of sorted rows stood before."""
     n = len(rows[0].dims) - 1
-    size, places = extent(rows[0], n, b), positions(rows[0], n, b)
+    size, row_positions = extent(rows[0], n, b), positions(rows[0], n, b)
     type_, operands = only_operation(body)
     if type_ in ("Less", "Greater") and operands == [0, 1] and rows[0].dtype.kind == "f":
         x = rows[0] if type_ == "Greater" else b.NEG(rows[0])
@@ -205,7 +205,7 @@ def _order(body: tf.Graph, rows: Sequence[Tensor], b: Builder) -> Tensor:
         pairs += [b.EXPAND_DIMS(x, np.int32(n + 1)), b.EXPAND_DIMS(x, np.int32(n))]
     is_before = inlined(body, b, pairs)[0]  # [..., i, j]: i before j
     is_after = transposed(is_before, [*range(n), n + 1, n], b)
-    comes_first = b.LESS(b.EXPAND_DIMS(places, np.int32(1)), places)
+    comes_first = b.LESS(b.EXPAND_DIMS(row_positions, np.int32(1)), row_positions)
     tied = b.LOGICAL_AND(b.LOGICAL_NOT(is_after), comes_first)
     precedes = b.CAST(b.LOGICAL_OR(is_before, tied), dtype=np.float32)
     return b.TOPK_V2(b.NEG(b.SUM(precedes, int32s([n]))), size)[1]

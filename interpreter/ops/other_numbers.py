@@ -206,8 +206,8 @@ def top(node: Node, x: Operand, k: int, dtype: np.dtype) -> HostCall | DynamicRe
 
     def run(array: np.ndarray, _: np.ndarray) -> list[np.ndarray]:
         rising = np.argsort(array[..., ::-1], axis=-1, kind="stable")
-        places = array.shape[-1] - 1 - rising[..., ::-1][..., :k]
-        return [np.take_along_axis(array, places, -1), places]
+        positions = array.shape[-1] - 1 - rising[..., ::-1][..., :k]
+        return [np.take_along_axis(array, positions, -1), positions]
 
     shape = (*x.shape[:-1], k)
     return arrays_by_numpy(node, run, (shape, x.dtype), (shape, dtype))

@@ -376,9 +376,9 @@ def _roots(zero_point: int) -> np.ndarray:
     """2 ** 20 / sqrt(x) of the positive values of int8, without their zero point."""
     inverses, shifts = inverse_sqrt(np.arange(256).astype(np.int8).astype(np.int64) - zero_point)
     roots = np.empty_like(inverses)
-    for places in {*shifts.tolist()}:  # np.unique would import numpy's masked arrays
-        alike = shifts == places
-        roots[alike] = multiply_by_quantized_multiplier(1, inverses[alike], 20 - places)
+    for shift in {*shifts.tolist()}:  # np.unique would import numpy's masked arrays
+        alike = shifts == shift
+        roots[alike] = multiply_by_quantized_multiplier(1, inverses[alike], 20 - shift)
     return roots
 
 

@@ -192,9 +192,9 @@ def sorted_order(node: Node, subgraph: int, rows: Rows) -> np.ndarray:
         first, second = order[:, low], order[:, high]
         late, early = np.maximum(first, second), np.minimum(first, second)
         pairs = [
-            np.resize(np.take_along_axis(row, places, 1), n_pairs)
+            np.resize(np.take_along_axis(row, positions, 1), n_pairs)
             for row in rows
-            for places in (late, early)
+            for positions in (late, early)
         ]
         swaps = body(pairs)[0][: late.size].reshape(late.shape)
         order[:, low] = np.where(swaps, late, early)

@@ -504,8 +504,8 @@ class SequenceCategoricalColumn(CategoricalColumn):
         ids, weights = self.categorical_column.ids(features)
         if ids.get_shape().ndims == 2:
             shape = ops.ConcatV2([ids.dense_shape, np.array([1], np.int64)], np.int32(0))
-            places = ops.Pad(ids.indices, [[0, 0], [0, 1]])
-            ids = SparseTensor(places, ids.values, shape)
+            positions = ops.Pad(ids.indices, [[0, 0], [0, 1]])
+            ids = SparseTensor(positions, ids.values, shape)
         return Ids(ids, weights)
 
 

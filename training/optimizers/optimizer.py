@@ -358,9 +358,9 @@ class Optimizer:
 
 def deduplicated(slices: IndexedSlices) -> IndexedSlices:
     """The same with one row for each index, the sum of those it had."""
-    unique, places = ops.Unique(slices.indices)
+    unique, positions = ops.Unique(slices.indices)
     count = ops.StridedSlice(ops.Shape(unique), [0], [1], [1], shrink_axis_mask=1)
-    values = ops.UnsortedSegmentSum(slices.values, places, count)
+    values = ops.UnsortedSegmentSum(slices.values, positions, count)
     return IndexedSlices(values, unique, slices.dense_shape)
 
 

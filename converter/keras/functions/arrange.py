@@ -234,10 +234,10 @@ def diagonal(call: Call, x: Tensor, offset: Any = 0, axis1: Any = 0, axis2: Any 
     others = [i for i in range(rank) if i not in (rows, columns)]
     x = call.op("Transpose", x, call.constant([*others, rows, columns]))
     n, m = (call.known(size, "rows and columns") for size in call.shape(x)[-2:])
-    places = np.flatnonzero(np.eye(n, m, offset))
+    positions = np.flatnonzero(np.eye(n, m, offset))
     sizes = [call.size(x, i) if k is None else k for i, k in enumerate(call.shape(x)[:-2])]
     flat = call.op("Reshape", x, call.sizes([*sizes, n * m]))
-    return call.op("GatherV2", flat, call.constant(places.tolist()), call.constant(rank - 2))
+    return call.op("GatherV2", flat, call.constant(positions.tolist()), call.constant(rank - 2))
 
 
 @operation("Size", "tf.size", input="x")

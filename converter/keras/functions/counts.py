@@ -49,8 +49,8 @@ def unique(
     row = call.op("Reshape", x, call.constant([-1]))
     y, inverse, counts = call.ops("UniqueWithCounts", row)
     n = call.size(y, 0)
-    places = call.op("Range", call.constant(0), call.size(row, 0), call.constant(1))
-    first = call.op("UnsortedSegmentMin", places, inverse, n)
+    positions = call.op("Range", call.constant(0), call.size(row, 0), call.constant(1))
+    first = call.op("UnsortedSegmentMin", positions, inverse, n)
     if sorted is not False:
         order = call.ops("TopKV2", call.op("Neg", y), n)[1]
         y, first, counts = (
@@ -95,9 +95,9 @@ def ctc_decode(
     x, lengths = floating(call, inputs), call.cast(tensor(call, sequence_lengths), np.int32)
     steps = call.op("Transpose", x, call.constant([1, 0, 2]))
     attrs = {"merge_repeated": merge_repeated is not False, "blank_index": mask_index}
-    places, labels, _, scores = call.ops("CTCGreedyDecoder", steps, lengths, **attrs)
+    positions, labels, _, scores = call.ops("CTCGreedyDecoder", steps, lengths, **attrs)
     shape = call.cast(call.sizes(dims_of(call, x)[:2]), np.int64)
-    dense = call.op("SparseToDense", places, shape, labels, call.constant_of(-1, np.int64))
+    dense = call.op("SparseToDense", positions, shape, labels, call.constant_of(-1, np.int64))
     return [call.cast(call.op("ExpandDims", dense, call.constant(0)), np.int32), scores]
 
 

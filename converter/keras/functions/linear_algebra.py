@@ -116,11 +116,11 @@ def kron(call: Call, x1: Any, x2: Any) -> Tensor:
     for shape in wide:
         for n in shape:
             call.known(n, "each dimension")
-    places: list[list[int]] = [[], []]
+    sizes: list[list[int]] = [[], []]
     for n, m in zip(*wide, strict=True):
-        places[0] += [int(n or 1), 1]
-        places[1] += [1, int(m or 1)]
-    parts = [call.op("Reshape", v, call.constant(p)) for v, p in zip((x, y), places, strict=True)]
+        sizes[0] += [int(n or 1), 1]
+        sizes[1] += [1, int(m or 1)]
+    parts = [call.op("Reshape", v, call.constant(p)) for v, p in zip((x, y), sizes, strict=True)]
     dims = [int(n or 1) * int(m or 1) for n, m in zip(*wide, strict=True)]
     return call.op("Reshape", call.op("Mul", *parts), call.constant(dims))
 

@@ -82,8 +82,8 @@ def extract_sequences(call: Call, x: Any, sequence_length: Any, sequence_stride:
     length = positive(call, sequence_length, "sequence_length")
     call.require(length <= n, f"sequence_length must be at most {n}, got {length}")
     step = positive(call, sequence_stride, "sequence_stride")
-    places = np.arange(0, n - length + 1, step)[:, None] + np.arange(length)
-    return call.op("GatherV2", x, call.constant(places), call.constant(len(call.shape(x)) - 1))
+    positions = np.arange(0, n - length + 1, step)[:, None] + np.arange(length)
+    return call.op("GatherV2", x, call.constant(positions), call.constant(len(call.shape(x)) - 1))
 
 
 @operation("InTopK")
@@ -152,8 +152,8 @@ def search_sorted(call: Call, sorted_sequence: Any, values: Any, side: Any = "le
     row, x = operands(call, sorted_sequence, values)
     flat = call.op("Reshape", x, call.constant([1, -1]))
     kind = "LowerBound" if side == "left" else "UpperBound"
-    places = call.op(kind, call.op("ExpandDims", row, call.constant(0)), flat)
-    return call.op("Reshape", places, call.sizes(dims_of(call, x)))
+    positions = call.op(kind, call.op("ExpandDims", row, call.constant(0)), flat)
+    return call.op("Reshape", positions, call.sizes(dims_of(call, x)))
 
 
 @operation("UnravelIndex")
@@ -186,8 +186,8 @@ def mesh_grid(call: Call, *x: Any, indexing: Any = "xy") -> list[Tensor]:
 def nonzero(call: Call, x: Any) -> list[Tensor]:
     """Where the values that are not 0 are, a row for each axis."""
     x = tensor(call, x)
-    places = call.cast(call.op("Where", call.op("NotEqual", x, like(call, 0, x))), np.int32)
-    return call.ops("Unpack", places, num=len(call.shape(x)), axis=1)
+    positions = call.cast(call.op("Where", call.op("NotEqual", x, like(call, 0, x))), np.int32)
+    return call.ops("Unpack", positions, num=len(call.shape(x)), axis=1)
 
 
 @operation("Sparsemax")

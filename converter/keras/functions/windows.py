@@ -85,8 +85,8 @@ def stft(
         call.require(n > size // 2, f"the signal must have more than {size // 2} samples")
         pairs = [[0, 0]] * (len(shape) - 1) + [[size // 2] * 2]
         x, n = call.op("MirrorPad", x, call.constant(pairs), mode="REFLECT"), n + size // 2 * 2
-    places = np.arange(0, n - size + 1, step)[:, None] + np.arange(size)
-    parts = call.op("GatherV2", x, call.constant(places), call.constant(len(shape) - 1))
+    positions = np.arange(0, n - size + 1, step)[:, None] + np.arange(size)
+    parts = call.op("GatherV2", x, call.constant(positions), call.constant(len(shape) - 1))
     factors = window_of(call, window, length)
     before = (size - length) // 2
     factors = np.pad(factors, (before, size - length - before))
@@ -184,12 +184,12 @@ def unfold(
     sizes = _each(call, kernel_size, 2, "kernel_size")
     rates, steps = _each(call, dilation, 2, "dilation"), _each(call, stride, 2, "stride")
     pads = [padding] * 2 if is_integer(padding) else integers(call, padding, "padding")
-    places = 1
+    n_positions = 1
     for size, pad, window, rate, step in zip(
         (height, width), pads, sizes, rates, steps, strict=True
     ):
         known = call.known(size, "height and width")
-        places *= (known + 2 * pad - rate * (window - 1) - 1) // step + 1
+        n_positions *= (known + 2 * pad - rate * (window - 1) - 1) // step + 1
     y = call.op("Transpose", x, call.constant([0, 2, 3, 1]))
     if any(pads):
         y = call.op("Pad", y, call.constant([[0, 0], *([p, p] for p in pads), [0, 0]]))
@@ -199,9 +199,9 @@ def unfold(
     }
     y = call.op("ExtractImagePatches", y, padding="VALID", **attrs)
     area = sizes[0] * sizes[1]
-    y = call.op("Reshape", y, call.sizes([-1, places, area, n]))
+    y = call.op("Reshape", y, call.sizes([-1, n_positions, area, n]))
     y = call.op("Transpose", y, call.constant([0, 3, 2, 1]))
-    return call.op("Reshape", y, call.sizes([-1, n * area, places]))
+    return call.op("Reshape", y, call.sizes([-1, n * area, n_positions]))
 
 
 @operation("AffineTransform")
@@ -233,16 +233,16 @@ def affine_transform(
         return call.op("AddV2", total, factors[2] if last is None else like(call, last, x))
 
     below = combined((6, 7), 1)
-    places = [call.op("RealDiv", combined(part, None), below) for part in ((3, 4, 5), (0, 1, 2))]
+    positions = [call.op("RealDiv", combined(part, None), below) for part in ((3, 4, 5), (0, 1, 2))]
     fill = number_of(call, fill_value, "fill_value") if fill_mode == "constant" else None
-    y = _sampled(call, x, places, (height, width), interpolation == "nearest", fill)
+    y = _sampled(call, x, positions, (height, width), interpolation == "nearest", fill)
     return call.op("Squeeze", y, squeeze_dims=[0]) if rank == 3 else y
 
 
 def _sampled(
     call: Call,
     x: Tensor,
-    places: Sequence[Tensor],
+    positions: Sequence[Tensor],
     sizes: Sequence[int],
     is_nearest: bool,
     fill: float | None,
@@ -252,12 +252,12 @@ def _sampled(
     batch = dims_of(call, x)[0]
     n = sizes[0] * sizes[1]
     zeros = call.op("Fill", call.sizes([batch, 1]), like(call, 0, x))
-    places = [call.op("AddV2", place, zeros) for place in places]
+    positions = [call.op("AddV2", place, zeros) for place in positions]
     pixels = call.op("Reshape", x, call.sizes([batch, n, n_channels]))
     if is_nearest:
-        ends = [[(_nearest(call, place), None)] for place in places]
+        ends = [[(_nearest(call, place), None)] for place in positions]
     else:
-        ends = [_neighbours(call, place) for place in places]
+        ends = [_neighbours(call, place) for place in positions]
     total = None
     for row, row_share in ends[0]:
         for column, column_share in ends[1]:

@@ -185,13 +185,13 @@ def embed_layer_normalization(node, b):
 
 def embedded(node, b, inputs):
     """The same of these inputs in the place of the node's."""
-    ids, segments, words, positions, kinds, scale, offset, mask, places = inputs
+    ids, segments, words, positions, kinds, scale, offset, mask, position_ids = inputs
     ids = as_int32(ids, b)
-    if places is None:
+    if position_ids is None:
         length = dimension(ids, 1, b) if ids.dims[1] is None else b.constant(np.int32(ids.dims[1]))
         at = b.GATHER(positions, b.RANGE(np.int32(0), length, np.int32(1)))
     else:
-        at = b.GATHER(positions, as_int32(places, b))
+        at = b.GATHER(positions, as_int32(position_ids, b))
     total = b.ADD(b.GATHER(words, ids), at)
     if segments is not None:
         total = b.ADD(total, b.GATHER(kinds, as_int32(segments, b)))
@@ -274,5 +274,5 @@ def nhwc_max_pool(node, b):
 @lower(f"{DOMAIN}Unique")
 def unique(node, b):
     """The distinct elements in the order of the first of each, which one each is, how often."""
-    values, _, places, counts = index.unique(as_onnx(node, sorted=0), b)
-    return values, places, counts
+    values, _, inverse, counts = index.unique(as_onnx(node, sorted=0), b)
+    return values, inverse, counts

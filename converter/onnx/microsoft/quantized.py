@@ -311,13 +311,13 @@ def gather_block_quantized(node, b):
     middle = 0
     if table.dtype == np.uint8:
         table, middle = _unpacked(node, table, bits), 2 ** (bits - 1)
-    places = np.arange(table.shape[-1]) // node.attr("block_size", 128)
+    positions = np.arange(table.shape[-1]) // node.attr("block_size", 128)
     zeros = middle
     if node.input(3) is not None:
         zeros = node.constant(3)
         zeros = _unpacked(node, zeros, bits) if zeros.dtype == np.uint8 else zeros
-        zeros = zeros.astype(np.float32)[..., : scales.shape[-1]][..., places]
-    values = (table.astype(np.float32) - zeros) * scales[..., places]
+        zeros = zeros.astype(np.float32)[..., : scales.shape[-1]][..., positions]
+    values = (table.astype(np.float32) - zeros) * scales[..., positions]
     gather_axis = node.attr("gather_axis", 0) % table.ndim
     return b.GATHER(b.constant(values.astype(np.float32)), node.inputs[1], axis=gather_axis)
 

@@ -98,12 +98,12 @@ def leaves(node, b, x, forest):
     rows = dimension(x, 0, b)
     starts = b.MUL(b.RANGE(np.int32(0), rows, np.int32(1)), np.int32(n_features))
     starts = b.EXPAND_DIMS(starts, np.int32(1))
-    places = b.ADD(b.MUL(starts, np.int32(0)), b.constant(forest.roots[None]))
+    positions = b.ADD(b.MUL(starts, np.int32(0)), b.constant(forest.roots[None]))
     flat = b.RESHAPE(x, int32s([-1]))
     if depth <= MAX_UNROLLED:
         for _ in range(depth):
-            places = _down(b, forest, flat, starts, places)
-        return places
+            positions = _down(b, forest, flat, starts, positions)
+        return positions
 
     def check(inner, values):
         return inner.LESS(values[0], np.int32(depth))
@@ -115,23 +115,23 @@ def leaves(node, b, x, forest):
             _down(inner, forest, cells, firsts, nodes),
         ]  # fmt: skip
 
-    values = [b.constant(np.int32(0)), flat, starts, places]
+    values = [b.constant(np.int32(0)), flat, starts, positions]
     return run_loop(node, b, values, [], check, step)[3]
 
 
-def _down(b, forest, flat, starts, places):
+def _down(b, forest, flat, starts, positions):
     """The nodes below the places, by what the rows have in the columns that these look at."""
-    value = b.GATHER(flat, b.ADD(starts, b.GATHER(b.constant(forest.features), places)))
-    takes_second = b.LESS_EQUAL(value, b.GATHER(b.constant(forest.highest), places))
+    value = b.GATHER(flat, b.ADD(starts, b.GATHER(b.constant(forest.features), positions)))
+    takes_second = b.LESS_EQUAL(value, b.GATHER(b.constant(forest.highest), positions))
     if not np.isnan(forest.above).all():
-        too_low = b.LESS_EQUAL(value, b.GATHER(b.constant(forest.above), places))
+        too_low = b.LESS_EQUAL(value, b.GATHER(b.constant(forest.above), positions))
         takes_second = b.LOGICAL_AND(takes_second, b.LOGICAL_NOT(too_low))
     if forest.missing.any():
         is_missing = b.NOT_EQUAL(value, value)
         takes_second = b.SELECT_V2(
-            is_missing, b.GATHER(b.constant(forest.missing), places), takes_second
+            is_missing, b.GATHER(b.constant(forest.missing), positions), takes_second
         )
-    child = b.ADD(b.MUL(places, np.int32(2)), b.CAST(takes_second, dtype=np.int32))
+    child = b.ADD(b.MUL(positions, np.int32(2)), b.CAST(takes_second, dtype=np.int32))
     return b.GATHER(b.constant(forest.below.ravel()), child)
 
 
@@ -192,7 +192,7 @@ def _leaf_weights(node, rows, prefix, n_targets):
 AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
 
 
-def aggregated(node, b, places, weights, has, n_trees, name):
+def aggregated(node, b, positions, weights, has, n_trees, name):
     """The targets of all trees as one."""
     name = AGGREGATES[name] if isinstance(name, int) else name
     node.require(name in AGGREGATES, f"aggregate must be one of {AGGREGATES}, got '{name}'")
@@ -200,11 +200,11 @@ def aggregated(node, b, places, weights, has, n_trees, name):
     if name in ("MIN", "MAX"):
         limit = np.finfo(np.float32).max if name == "MIN" else np.finfo(np.float32).min
         weights = np.where(has, weights, limit).astype(np.float32)
-        leaf_weights = b.GATHER(b.constant(weights), places)
+        leaf_weights = b.GATHER(b.constant(weights), positions)
         return (
             b.REDUCE_MIN(leaf_weights, axis) if name == "MIN" else b.REDUCE_MAX(leaf_weights, axis)
         )
-    total = b.SUM(b.GATHER(b.constant(weights), places), axis)
+    total = b.SUM(b.GATHER(b.constant(weights), positions), axis)
     return b.MUL(total, like(total, 1 / n_trees, b)) if name == "AVERAGE" else total
 
 
@@ -214,8 +214,8 @@ def tree_ensemble_regressor(node, b):
     x, n = matrix(b, node.inputs[0]), node.attr("n_targets", 1)
     forest, rows = forest_of(node)
     weights, has = _leaf_weights(node, rows, "target", n)
-    places, name = leaves(node, b, x, forest), node.attr("aggregate_function", "SUM")
-    out = aggregated(node, b, places, weights, has, len(forest.roots), name)
+    positions, name = leaves(node, b, x, forest), node.attr("aggregate_function", "SUM")
+    out = aggregated(node, b, positions, weights, has, len(forest.roots), name)
     base = _numbers(node, "base_values")
     out = b.ADD(out, b.constant(np.asarray(base, np.float32))) if base else out
     return transformed(node, b, out)
@@ -284,11 +284,11 @@ def tree_ensemble(node, b):
     table = np.zeros((n_branches + n_leaves, n), np.float32)
     ids = node.attr("leaf_targetids")
     table[n_branches + np.arange(n_leaves), ids] = weights
-    places = leaves(node, b, x, forest)
+    positions = leaves(node, b, x, forest)
     name = node.attr("aggregate_function", 1)
     has = np.zeros(table.shape, bool)
     has[n_branches + np.arange(n_leaves), ids] = True
-    out = aggregated(node, b, places, table, has, len(forest.roots), name)
+    out = aggregated(node, b, positions, table, has, len(forest.roots), name)
     return transformed(node, b, out)
 
 

@@ -48,14 +48,14 @@ def resize(attributes: Attributes, x: np.ndarray, *operands: np.ndarray | None) 
     result = x.astype(np.float64)
     outside = np.zeros((), bool)
     for axis in _axes(attributes, x.shape, roi, scales, sizes):
-        places = _places(axis, transformation, np.float32 if mode == "nearest" else np.float64)
-        beyond = (places < 0) | (places > axis.size - 1)
+        positions = _places(axis, transformation, np.float32 if mode == "nearest" else np.float64)
+        beyond = (positions < 0) | (positions > axis.size - 1)
         outside = outside | np.expand_dims(beyond, [i for i in range(x.ndim) if i != axis.index])
         if mode == "nearest":
-            indices = ROUNDINGS["floor" if is_first else rounding](places).astype(np.int64)
+            indices = ROUNDINGS["floor" if is_first else rounding](positions).astype(np.int64)
             result = result.take(indices.clip(0, axis.size - 1), axis.index)
         else:
-            weights = _weights(attributes, axis, places, mode == "cubic")
+            weights = _weights(attributes, axis, positions, mode == "cubic")
             result = np.moveaxis(np.tensordot(weights, result, (1, axis.index)), 0, axis.index)
     if transformation == "tf_crop_and_resize":
         result = np.where(outside, attributes.get("extrapolation_value", 0.0), result)
@@ -115,13 +115,15 @@ def _places(axis: _Axis, transformation: str, dtype: type[np.floating]) -> np.nd
     return offset + (steps + half) / scale - half
 
 
-def _weights(attributes: Attributes, axis: _Axis, places: np.ndarray, is_cubic: bool) -> np.ndarray:
+def _weights(
+    attributes: Attributes, axis: _Axis, positions: np.ndarray, is_cubic: bool
+) -> np.ndarray:
     """What each old element counts in each new one: [count, size]."""
     antialias, exclude = attributes.get("antialias", 0), attributes.get("exclude_outside", 0)
     shrink = min(axis.scale, 1.0) if antialias else 1.0
     reach = int(np.ceil((2 if is_cubic else 1) / shrink)) + 1
-    elements = np.floor(places)[:, None] + np.arange(-reach, reach + 2)
-    distances = np.abs(elements - places[:, None]) * shrink
+    elements = np.floor(positions)[:, None] + np.arange(-reach, reach + 2)
+    distances = np.abs(elements - positions[:, None]) * shrink
     if is_cubic:
         values = _cubic(distances, attributes.get("cubic_coeff_a", -0.75))
     else:

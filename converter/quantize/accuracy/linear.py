@@ -79,12 +79,12 @@ def rows_of(op: Op, data: np.ndarray, limit: int, seed: int) -> np.ndarray:
         return rows[chosen(len(rows), limit, generator)][np.newaxis]
     windows = windows_of(op, data)
     batch, height, width = windows.shape[:3]
-    places = chosen(batch * height * width, limit, generator)
-    n, y, x = np.unravel_index(places, (batch, height, width))
+    positions = chosen(batch * height * width, limit, generator)
+    n, y, x = np.unravel_index(positions, (batch, height, width))
     taps = windows[n, y, x]  # [rows, channels, filter height, filter width]
     groups = n_groups(op)
-    taps = taps.reshape(len(places), groups, -1, *taps.shape[2:])
-    return np.ascontiguousarray(taps.transpose(1, 0, 3, 4, 2)).reshape(groups, len(places), -1)
+    taps = taps.reshape(len(positions), groups, -1, *taps.shape[2:])
+    return np.ascontiguousarray(taps.transpose(1, 0, 3, 4, 2)).reshape(groups, len(positions), -1)
 
 
 def chosen(n: int, limit: int, generator: np.random.Generator) -> np.ndarray:

@@ -64,6 +64,6 @@ def _places(name: str) -> dict[str, str]:
     """What a table says, by `op.name`."""
     table: dict[str, str] = {}
     for row in rows_of(name).split("\n")[1:-1]:
-        limit, _, places = row.rpartition(": ")
-        table.update(dict.fromkeys(places.split(), limit))
+        limit, _, names = row.rpartition(": ")
+        table.update(dict.fromkeys(names.split(), limit))
     return table

@@ -50,8 +50,8 @@ def group(*inputs: Nest, name: str | None = None) -> Operation:
             by_device.setdefault(op.device, []).append(op)
         if len(by_device) == 1:
             return _done_on(graph, *by_device.popitem(), scope)
-        places = sorted(by_device.items())
-        before = [_done_on(graph, device, done, "NoOp") for device, done in places]
+        by_name = sorted(by_device.items())
+        before = [_done_on(graph, device, done, "NoOp") for device, done in by_name]
         return _done_on(graph, "", before, scope)
 
 

@@ -313,15 +313,15 @@ def _dense(x: Tensor | RaggedTensor, filler: Tensor, sizes: list[Tensor | None])
     wide = np.dtype(np.int64)
     natural = ops.Cast(x.rows.nrows(), DstT=wide), ops.Cast(x.rows.longest(), DstT=wide)
     n, m = (count if size is None else size for count, size in zip(natural, sizes, strict=False))
-    places = ops.Cast(ops.Pack([rows, columns], axis=1), DstT=wide)
+    indices = ops.Cast(ops.Pack([rows, columns], axis=1), DstT=wide)
     if sizes[0] is not None or sizes[1] is not None:
-        inside = ops.All(ops.Less(places, ops.Pack([n, m])), np.int32(1))
+        inside = ops.All(ops.Less(indices, ops.Pack([n, m])), np.int32(1))
         positions = ops.Reshape(ops.Where(inside), _FLAT)
-        places, values = (ops.GatherV2(part, positions, _ZERO) for part in (places, values))
+        indices, values = (ops.GatherV2(part, positions, _ZERO) for part in (indices, values))
     inner = ops.StridedSlice(ops.Shape(values, out_type=wide), [1], [0], [1], end_mask=1)
     shape = ops.ConcatV2([ops.Pack([n, m]), inner], _ZERO)
     padded = ops.BroadcastTo(filler, shape)
-    return ops.TensorScatterUpdate(padded, places, values)
+    return ops.TensorScatterUpdate(padded, indices, values)
 
 
 def coordinates(x: RaggedTensor) -> Tensor:
@@ -344,7 +344,7 @@ def to_sparse(x: RaggedTensor, name: str | None) -> SparseTensor:
     """The same values at the places they have in the rows."""
     with name_scope(name, "RaggedToSparse"):
         values = ops.Reshape(x.flat_values, _FLAT)
-        places = coordinates(x)
+        indices = coordinates(x)
         n, rank = values.get_shape().as_list()[0], x.get_shape().rank
-        places.set_shape((n, rank))
-        return SparseTensor(places, values, x.bounding_shape(out_type=np.int64))
+        indices.set_shape((n, rank))
+        return SparseTensor(indices, values, x.bounding_shape(out_type=np.int64))

@@ -59,8 +59,8 @@ def _from_hue_and_range(hue: np.ndarray, low: np.ndarray, high: np.ndarray) -> n
     ratio = hue - sextant
     middle = low + np.where(sextant % 2 == 0, ratio, 1 - ratio) * (high - low)
     levels = np.stack([low, middle, high])
-    places = np.array([[2, 1, 0], [1, 2, 0], [0, 2, 1], [0, 1, 2], [1, 0, 2], [2, 0, 1]])
-    order = places[np.clip(sextant, 0, SEXTANTS - 1)]
+    orders = np.array([[2, 1, 0], [1, 2, 0], [0, 2, 1], [0, 1, 2], [1, 0, 2], [2, 0, 1]])
+    order = orders[np.clip(sextant, 0, SEXTANTS - 1)]
     return np.take_along_axis(np.moveaxis(levels, 0, -1), order, -1)
 
 

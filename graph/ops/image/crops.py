@@ -202,20 +202,20 @@ def extract_glimpse(
     if uniform_noise and noise not in (b"uniform", b""):
         raise ValueError("The uniform_noise and noise should not be specified at the same time")
     sizes, new = np.array(images.shape[1:3], np.float32), size.astype(np.float32)
-    places = offsets.astype(np.float32)
+    corners = offsets.astype(np.float32)
     if normalized:
-        places = places * sizes
+        corners = corners * sizes
     is_first = op.type == "ExtractGlimpse"
     if centered and (normalized or is_first):
-        places = places / 2
+        corners = corners / 2
     if centered:
-        places = places + sizes / 2
+        corners = corners + sizes / 2
     if is_first or (centered and normalized):  # else they are the first elements of the windows
-        places = places - new / 2
+        corners = corners - new / 2
     draws, fill = np.random.default_rng(), NOISES[b"uniform" if uniform_noise else noise]
     glimpses = np.empty((len(images), *size.tolist(), images.shape[3]), np.float32)
     for glimpse, image, corner in zip(
-        glimpses, images, np.trunc(places).astype(np.int64), strict=True
+        glimpses, images, np.trunc(corners).astype(np.int64), strict=True
     ):
         glimpse[...] = fill(draws, image, glimpse.shape)
         low = np.clip(corner, 0, image.shape[:2])

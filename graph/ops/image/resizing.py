@@ -89,10 +89,10 @@ def resize_bilinear_grad(
     return dx
 
 
-def _summed(x: np.ndarray, places: np.ndarray, size: int, axis: int) -> np.ndarray:
+def _summed(x: np.ndarray, positions: np.ndarray, size: int, axis: int) -> np.ndarray:
     """The slices of `x` along an axis added up at their places among `size`."""
     total = np.zeros((size, *np.delete(x.shape, axis)), x.dtype)
-    np.add.at(total, places, np.moveaxis(x, axis, 0))
+    np.add.at(total, positions, np.moveaxis(x, axis, 0))
     return np.moveaxis(total, 0, axis)
 
 
@@ -112,8 +112,8 @@ def resize_nearest_neighbor_grad(
     """The sum of the gradients of the new elements that each old one became."""
     dx = grads
     for axis, old in ((2, int(size[1])), (1, int(size[0]))):
-        places = _nearest(old, dx.shape[axis], align_corners, half_pixel_centers)
-        dx = _summed(dx, places, old, axis)
+        positions = _nearest(old, dx.shape[axis], align_corners, half_pixel_centers)
+        dx = _summed(dx, positions, old, axis)
     return dx
 
 

@@ -27,8 +27,8 @@ def dawson(x: np.ndarray) -> np.ndarray:
         series("DAWSN_2", size),
         series("DAWSN_3", (10 / far) ** 2) / far,
     ]
-    places = [size < 2.5, size < 5, size < 10, size >= 10]
-    return np.copysign(np.select(places, pieces, np.nan), wide)
+    intervals = [size < 2.5, size < 5, size < 10, size >= 10]
+    return np.copysign(np.select(intervals, pieces, np.nan), wide)
 
 
 @op("Expint", shape=same)

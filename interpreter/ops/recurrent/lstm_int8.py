@@ -127,20 +127,20 @@ def lstm_int8(
     node: Node,
     x: Operand,
     parts: Parts,
-    places: tuple[int, int],
+    positions: tuple[int, int],
     layout: SequenceLayout,
     sizes: tuple[int, int],
 ) -> Emit:
-    """`emit` of one step; `places` are of the states, `sizes` cells and elements of a result."""
+    """`emit` of one step; `positions` are of the states, `sizes` cells and elements of a result."""
     n, n_out = sizes
     node.require(
         any(parts.norms) and parts.projection_bias is not None,
         f"int8 with {INTERMEDIATES} intermediate tensors needs layer norm coefficients, and a "
         "projection with a bias",
     )
-    hidden = state_of(node, places[0], layout.batch, n_out)
-    memory = state_of(node, places[1], layout.batch, n)
-    cell = _cell(node, x, parts, places)
+    hidden = state_of(node, positions[0], layout.batch, n_out)
+    memory = state_of(node, positions[1], layout.batch, n)
+    cell = _cell(node, x, parts, positions)
     out = node.result((*x.shape[:-1], n_out), np.int8)
 
     def run(
@@ -163,8 +163,8 @@ def lstm_int8(
     return emit
 
 
-def _cell(node: Node, x: Operand, parts: Parts, places: tuple[int, int]) -> _Cell:
-    hidden, memory = (node.inputs[place] for place in places)
+def _cell(node: Node, x: Operand, parts: Parts, positions: tuple[int, int]) -> _Cell:
+    hidden, memory = (node.inputs[place] for place in positions)
     assert hidden is not None and memory is not None
     states = ((hidden, np.int8), (memory, np.int16))
     for state, dtype in states:

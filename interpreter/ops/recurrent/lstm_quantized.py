@@ -36,11 +36,11 @@ def lstm_quantized(
     node: Node,
     x: Operand,
     parts: Parts,
-    places: tuple[int, int],
+    positions: tuple[int, int],
     layout: recurrent.SequenceLayout,
     sizes: tuple[int, int],
 ) -> Emit:
-    """`emit` of one direction over int8; `places` are of the states, `sizes` cells and results."""
+    """`emit` of one direction; `positions` are of the states, `sizes` cells and results."""
     n, n_out = sizes
     node.require(
         len(node.intermediates) == _INTERMEDIATES,
@@ -48,9 +48,9 @@ def lstm_quantized(
         f"got {len(node.intermediates)}",
     )
     _check_types(node, parts)
-    hidden = state_of(node, places[0], layout.batch, n_out)
-    memory = state_of(node, places[1], layout.batch, n)
-    initial_states = [required_input(node, i) for i in places]
+    hidden = state_of(node, positions[0], layout.batch, n_out)
+    memory = state_of(node, positions[1], layout.batch, n)
+    initial_states = [required_input(node, i) for i in positions]
     for state, dtype in zip(initial_states, (np.int8, np.int16), strict=True):
         node.require(
             state.dtype == dtype, f"'{state.name}' must be {np.dtype(dtype)}, got {state.dtype}"

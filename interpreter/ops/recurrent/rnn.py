@@ -250,12 +250,12 @@ def require_float32(node: Node, operand: Operand) -> Operand:
 def _cell(
     node: Node,
     inputs: Sequence[tuple[Operand, int]],
-    places: tuple[int, int, int],
+    positions: tuple[int, int, int],
     layout: recurrent.SequenceLayout,
     out: Operand | None = None,
 ) -> Emit:
-    """`emit` of one direction: `places` are of recurrent weights, bias and state."""
-    state_weights, bias = (required_input(node, i) for i in places[:2])
+    """`emit` of one direction: `positions` are of recurrent weights, bias and state."""
+    state_weights, bias = (required_input(node, i) for i in positions[:2])
     n = state_weights.shape[0]
     rank(node, "recurrent weights", state_weights, 2)
     node.require(
@@ -272,7 +272,7 @@ def _cell(
         )
         pairs.append((recurrent.rows_of(x), weights_of(node, [weights])))
     node.require(bias.size == n, f"bias must have {n} elements, got shape {bias.shape}")
-    hidden = state_of(node, places[2], layout.batch, n)
+    hidden = state_of(node, positions[2], layout.batch, n)
     before = inputs[0][0].shape[:-1]
     if out is None:
         out = node.result((*before, n), np.float32)

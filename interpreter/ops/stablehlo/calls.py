@@ -165,14 +165,14 @@ def reduce_window(node: Node) -> Emit | HostCall | DynamicResult:
             _enlarged(x, start, padded, low, spread)
             for x, start in zip(values[: len(starts)], values[len(starts) :], strict=True)
         ]
-        places = [
+        positions = [
             tuple(
                 slice(first, first + (count - 1) * step + 1, step)
                 for first, count, step in zip(tap, shape, strides, strict=True)
             )
             for tap in taps
         ]
-        return [np.stack([image[place].ravel() for place in places]) for image in images]
+        return [np.stack([image[place].ravel() for place in positions]) for image in images]
 
     return _folded(node, (arrays, starts), shape, len(taps), (in_columns, columns))
 
@@ -186,12 +186,12 @@ def _enlarged(
 ) -> np.ndarray:
     """What `enlarged` gives, of arrays."""
     out = np.full(shape, value.ravel()[0], x.dtype)
-    places = [
+    positions = [
         first + step * np.arange(n, dtype=np.int64)
         for n, first, step in zip(x.shape, low, steps, strict=True)
     ]
-    inside = [(place >= 0) & (place < n) for place, n in zip(places, shape, strict=True)]
-    targets = [place[i] for place, i in zip(places, inside, strict=True)]
+    inside = [(place >= 0) & (place < n) for place, n in zip(positions, shape, strict=True)]
+    targets = [place[i] for place, i in zip(positions, inside, strict=True)]
     out[np.ix_(*targets)] = x[np.ix_(*inside)]
     return out
 
@@ -256,11 +256,11 @@ def scatter(node: Node) -> Emit | HostCall | DynamicResult:
     kind = _kind_of_update(node, subgraph, x)
     if kind is not None and x.dtype == updates.dtype:
         out = node.result(x.shape, x.dtype)
-        places = [index_map.index(d) if d in index_map else -1 for d in range(x.ndim)]
+        positions = [index_map.index(d) if d in index_map else -1 for d in range(x.ndim)]
         sizes = dict(zip(axes, (updates.shape[d] for d in window_dims), strict=True))
         box = [sizes.get(d, 1) for d in range(x.ndim)]
         order = [*outer, *window_dims]
-        return partial(_scatter, kind, (x, indices, updates), out, vector, order, (places, box))
+        return partial(_scatter, kind, (x, indices, updates), out, vector, order, (positions, box))
     combine = _combination(node, subgraph)
 
     def run(x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
@@ -337,12 +337,12 @@ def _scatter(
         buffer.view(np.uint8) if buffer.dtype == np.bool_ else buffer
         for buffer in (arranged(program, updates, order), out)
     )
-    places, box = boxes
+    positions, box = boxes
     program.call(
         f"scatter.{kind}_boxes",
         starts,
         changes.reshape((starts.shape[0], updates.size // starts.shape[0])),
-        *(constant(np.array(row, np.int64)) for row in (places, x.shape, box)),
+        *(constant(np.array(row, np.int64)) for row in (positions, x.shape, box)),
         target.ravel(),
         split=1,
     )
@@ -448,15 +448,15 @@ def _combination(
     ) -> None:
         """Changes each place at most once in a round, which goes over many places at once."""
         flat = result.reshape(-1)
-        places = np.ravel_multi_index(coordinates, result.shape)
-        order = np.argsort(places, kind="stable")
-        distinct, first = np.unique(places[order], return_index=True)
-        counts = np.diff([*first, places.size])
+        positions = np.ravel_multi_index(coordinates, result.shape)
+        order = np.argsort(positions, kind="stable")
+        distinct, first = np.unique(positions[order], return_index=True)
+        counts = np.diff([*first, positions.size])
         for n in range(counts.max(initial=0)):
             chosen = order[first[counts > n] + n]
-            pair = flat[places[chosen]], updates[chosen]
+            pair = flat[positions[chosen]], updates[chosen]
             values = body([np.resize(x, distinct.size) for x in pair])[0]
-            flat[places[chosen]] = values[: chosen.size]
+            flat[positions[chosen]] = values[: chosen.size]
 
     def put(result: np.ndarray, coordinates: tuple[np.ndarray, ...], updates: np.ndarray) -> None:
         result[coordinates] = updates

@@ -332,8 +332,8 @@ def _convolve(
         weights = _planes(arranged(program, filters, [n_filters, *taps, depth]))
         gemm.conv2d(program, image, weights, None, _planes(results), sliding, groups=groups)
     if results is not out:
-        places = [last.index(axis) for axis in range(len(last))]
-        move(program, View.of(results).transpose(tuple(places)), out)
+        positions = [last.index(axis) for axis in range(len(last))]
+        move(program, View.of(results).transpose(tuple(positions)), out)
 
 
 def _convolve_patches(
