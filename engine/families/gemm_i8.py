@@ -345,9 +345,9 @@ def convolution(
     padded = sliding.reached(x.shape, counts, taps)
     if runs:
         taps, depth = (taps[0], 1), taps[1] * depth
-    in_place = prod(taps) > 1 and (runs or not hybrid)
-    in_place = in_place and (hybrid or scheme.zero_points[1] == _flip(weights.dtype))
-    in_place = in_place and not amx_pitch(prod(out.shape[:3]), taps[0], depth)
+    # Gathering all windows, as is done else, copies each pixel as often as there are taps.
+    in_place = prod(taps) > 1 and (hybrid or scheme.zero_points[1] == _flip(weights.dtype))
+    in_place = in_place and not amx_pitch(prod(out.shape[:3]), prod(taps), depth)
     if runs or in_place:
         sliding = sliding._replace(before=(0, 0))
     geometry = sliding.geometry(counts)
