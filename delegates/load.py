@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import os
 from typing import Any
@@ -33,12 +32,7 @@ def load_delegate(library: str | os.PathLike[str], options: dict[str, Any] | Non
     if name in DELEGATES:
         module, attribute = DELEGATES[name]
     elif not colon or os.sep in name or not module or not attribute.isidentifier():
-        _open(name)
-        raise _failed(
-            name,
-            "it is a shared library for TensorFlow Lite's C++ runtime, which flatlite does not "
-            f"have; known delegates are {KNOWN}",
-        )
+        return _external(name, arguments)
     try:
         cls = getattr(importlib.import_module(module), attribute)
     except ImportError as error:
@@ -52,12 +46,16 @@ def load_delegate(library: str | os.PathLike[str], options: dict[str, Any] | Non
     return delegate
 
 
-def _open(name: str) -> None:
-    """Opens a shared library; raises OSError, in the dynamic loader's words, when there is none."""
+def _external(name: str, options: dict[str, Any]) -> Any:
+    """The delegate of a shared library."""
+    from .external.library import ExternalDelegate
+
     try:
-        ctypes.CDLL(name)
+        return ExternalDelegate(name, options)
+    except ValueError as error:
+        raise _failed(name, str(error)) from error
     except OSError as error:
-        if os.sep in name or ".so" in name:
+        if os.sep in name or ".so" in name or ".dylib" in name:
             raise
         raise OSError(f"{error}; known delegates are {KNOWN}") from None
 

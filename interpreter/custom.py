@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ..engine.plan.program import Program
     from .plan.node import Prepared
 
     Prepare: TypeAlias = Callable[..., Iterable[tuple[Sequence[int], np.dtype | type]]]
@@ -97,7 +98,21 @@ def _without_class(node: Node, error: LookupError) -> Prepared:
         from .select_ops import prepare_select_op
 
         return prepare_select_op(node)
+    delegates = () if node.scope is None else node.scope.delegates
+    if any(getattr(delegate, "takes_custom_operators", False) for delegate in delegates):
+        return _of_a_delegate(node)
     raise NodeError(_unresolved(node.kind)) from error
+
+
+def _of_a_delegate(node: Node) -> Prepared:
+    """A custom operator that only a delegate may have a kernel for: its results are as declared."""
+    for declaration in node.outputs:
+        node.result(declaration.shape or ())
+
+    def emit(_: Program) -> None:
+        raise NodeError(_unresolved(node.kind), node)
+
+    return emit
 
 
 def _unresolved(code: str) -> str:

@@ -7,6 +7,7 @@ A delegate is any object with a `name`, with `parts(ops)`, which gives a Partiti
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard
 
@@ -122,7 +123,7 @@ class SharedResults:
 
     def __init__(self):
         self.values: dict[Operand, DeviceArray] = {}
-        self.steps: list[PartitionStep] = []
+        self.steps: weakref.WeakSet[PartitionStep] = weakref.WeakSet()  # no cycle: they know this
 
 
 class PartitionStep:
@@ -147,7 +148,7 @@ class PartitionStep:
         self._shared_results = shared_results
         self._engine = engine
         self._delegated = True
-        shared_results.steps.append(self)
+        shared_results.steps.add(self)
 
     def __call__(self, *arrays: np.ndarray) -> None:
         """Runs the partition; on the CPU from the first failure on.
@@ -173,7 +174,7 @@ class PartitionStep:
         try:
             inputs = [np.asarray(x) for x in inputs]
         except Exception as error:  # as above
-            for step in self._shared_results.steps:
+            for step in [*self._shared_results.steps]:
                 if step.partition.delegate is partition.delegate:
                     step.withdraw()
             raise LostResultError(

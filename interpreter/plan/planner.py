@@ -400,7 +400,10 @@ class Planner:
         for step in delegation.steps:
             if isinstance(step, Partition):
                 run = PartitionStep(
-                    step, delegation.runs[step], shared_results, partial(self.engine, stage)
+                    step,
+                    delegation.runs[step],
+                    shared_results,
+                    partial(self.engine, stage.operands),
                 )
                 stage.program.tag = step
                 stage.program.host(run, step.read, step.copied)
@@ -442,13 +445,13 @@ class Planner:
             rows.append((operator.position, operator.kind, name, reason))
         return rows
 
-    def engine(self, stage: Stage, partition: Partition) -> Run:
-        """What computes a partition of `stage` on the CPU: as a delegate's `run`."""
-        tensor_of = {operand: tensor for tensor, operand in stage.operands.items()}
+    def engine(self, before: Mapping[int, Operand], partition: Partition) -> Run:
+        """What computes a partition on the CPU, as a delegate's `run`, of a stage's operands."""
+        tensor_of = {operand: tensor for tensor, operand in before.items()}
         inputs = [tensor_of[x] for x in partition.inputs]
         outputs = [tensor_of[x] for x in partition.outputs]
-        arrays = {t: np.empty(stage.operands[t].shape, stage.operands[t].dtype) for t in inputs}
-        operands = {t: x for t, x in stage.operands.items() if x.value is not None}
+        arrays = {t: np.empty(before[t].shape, before[t].dtype) for t in inputs}
+        operands = {t: x for t, x in before.items() if x.value is not None}
         operands.update((t, self.bound(t, array)) for t, array in arrays.items())
         for op in partition.ops:
             for tensor in self.spec.operators[op.index].outputs:
