@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Mapping
 from typing import Any
 
 DELEGATES = {
@@ -18,15 +19,18 @@ def load_delegate(library: str | os.PathLike[str], options: dict[str, Any] | Non
     """A delegate for `Interpreter(experimental_delegates=[...])`.
 
     Args:
-        library: "cuda" (NVIDIA GPUs), "xla" (TPU, GPU or CPU through JAX), or "module:Class" for
-            a class of your own.
+        library: "cuda" (NVIDIA GPUs), "xla" (TPU, GPU or CPU through JAX), "module:Class" for a
+            class of your own, or the path of a shared library as libedgetpu.so.1.
         options: arguments of the class by name; all of flatlite's take minimum_size and fallback.
+            A library is given names and values as text.
 
     Raises:
         ValueError: the delegate cannot be loaded; the message says why.
         OSError: `library` is the path of a shared library, and there is none.
     """
-    name = os.fspath(library)
+    name = os.fsdecode(library)
+    if not isinstance(options or {}, Mapping):
+        raise _failed(name, f"options must be a dictionary, got {options!r}")
     arguments = dict(options or {})
     module, colon, attribute = name.rpartition(":")
     if name in DELEGATES:

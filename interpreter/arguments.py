@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
@@ -72,6 +72,8 @@ def _view(content: ReadableBuffer) -> memoryview:
 
 def usable_delegates(delegates: Sequence[AnyDelegate] | None) -> list[AnyDelegate]:
     """The delegates as a list; raises ValueError for an object that is none."""
+    if isinstance(delegates, str) or not isinstance(delegates or (), Iterable):
+        raise ValueError(f"experimental_delegates must be a list of delegates, got {delegates!r}")
     for delegate in delegates or ():
         methods = (getattr(delegate, name, None) for name in ("parts", "compile"))
         named = isinstance(getattr(delegate, "name", None), str)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ..schema.custom_ops import has_kernel, make_custom_op
+from ..schema.dtypes import tf_name
 from .plan.node import DynamicResult, HostCall, Node, NodeError
 
 if TYPE_CHECKING:
@@ -71,8 +72,8 @@ def prepare_custom(node: Node, class_of: Callable[[str], type]) -> Prepared:
         for out, result in zip(arrays[len(present) :], call(arrays[: len(present)]), strict=True):
             if result.shape != out.shape or result.dtype != out.dtype:
                 node.fail(
-                    f"run must give {out.dtype} of shape {out.shape}, "
-                    f"got {result.dtype} of shape {result.shape}"
+                    f"run must give {tf_name(out.dtype)} of shape {out.shape}, "
+                    f"got {tf_name(result.dtype)} of shape {result.shape}"
                 )
             out[...] = result
 

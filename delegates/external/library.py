@@ -132,7 +132,10 @@ def _created(library: ctypes.CDLL, options: Mapping[str, Option]) -> Handle:
     create = library.tflite_plugin_create_delegate
     create.argtypes = [_STRINGS, _STRINGS, ctypes.c_size_t, _REPORT]
     create.restype = POINTER
-    keys, values = ([str(x).encode() for x in column] for column in (options, options.values()))
+    texts = [str(text) for pair in options.items() for text in pair]
+    if any("\0" in text for text in texts):
+        raise ValueError(f"options must not have NUL characters, got {dict(options)}")
+    keys, values = ([x.encode() for x in texts[i::2]] for i in range(2))
     strings = ctypes.c_char_p * len(options)
     address: int | None = create(strings(*keys), strings(*values), len(options), report)
     if not address:

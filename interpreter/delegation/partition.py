@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..plan.node import LostResultError, Node, NodeError, Operand
 
 if TYPE_CHECKING:
@@ -197,8 +198,8 @@ class PartitionStep:
         for operand, result in results_by_operand.items():
             if tuple(result.shape) != operand.shape or result.dtype != operand.dtype:
                 raise ValueError(
-                    f"'{operand.name}' must be {operand.dtype} {operand.shape}, "
-                    f"got {result.dtype} {tuple(result.shape)}"
+                    f"'{operand.name}' must be {tf_name(operand.dtype)} {operand.shape}, "
+                    f"got {tf_name(result.dtype)} {tuple(result.shape)}"
                 )
         for operand, array in zip(partition.copied, arrays[n:], strict=True):
             array[...] = np.asarray(results_by_operand[operand])

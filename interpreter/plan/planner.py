@@ -13,6 +13,7 @@ from ...engine.plan.program import Program
 from ...engine.run.faults import Fault
 from ...engine.run.stages import ReadValue, RunAlone
 from ...engine.run.stages import Stage as EngineStage
+from ...schema.dtypes import tf_name
 from ..registry import is_pure, prepare_of
 from ..spec import OperatorSpec, SubgraphSpec
 from .liveness import has_no_effects
@@ -202,7 +203,10 @@ class Planner:
             self._check_size(node, node.outputs[0].name, array.shape)
             if tensor >= 0 and array.dtype != self.spec.tensors[tensor].dtype:
                 declared = self.spec.tensors[tensor]
-                node.fail(f"output '{declared.name}' must be {declared.dtype}, got {array.dtype}")
+                node.fail(
+                    f"output '{declared.name}' must be {tf_name(declared.dtype)}, "
+                    f"got {tf_name(array.dtype)}"
+                )
 
     def _variable(self, tensor: int, stage: Stage, value: np.ndarray | None = None) -> Operand:
         """The operand of a variable, which starts from `value` when one is given."""
@@ -507,5 +511,7 @@ def _plain(error: BaseException) -> str:
 
 def _inputs(node: Node | Partition) -> str:
     """The inputs as part of a message: names, types and shapes."""
-    words = ["none" if x is None else f"'{x.name}' {x.dtype} {x.shape}" for x in node.inputs]
+    words = [
+        "none" if x is None else f"'{x.name}' {tf_name(x.dtype)} {x.shape}" for x in node.inputs
+    ]
     return f"\ninputs: {', '.join(words)}" if words else ""

@@ -176,6 +176,8 @@ def test_what_it_refuses_is_its_own_message(library):
     with pytest.raises(ValueError, match=r"^Failed to load delegate from ") as raised:
         load_delegate(library, {"claim": 0, "speed": 2.5})
     assert str(raised.value).endswith("\nunknown option speed")
+    with pytest.raises(ValueError, match="options must not have NUL characters"):
+        load_delegate(library.encode(), {"claim\0": 0})
 
 
 @needs_compiler

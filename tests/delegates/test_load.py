@@ -34,6 +34,7 @@ def test_a_class_by_name(importable):
         ("my_delegates:Yours", None, "module my_delegates has no Yours"),
         ("flatlite.delegates.delegate:Delegate", {"minimum_size": 0}, "at least 1, got 0"),
         ("flatlite.delegates.delegate:Delegate", {"speed": 1}, "'speed'"),
+        ("flatlite.delegates.delegate:Delegate", "speed", "must be a dictionary, got 'speed'"),
     ],
 )
 def test_what_cannot_be_loaded(library, options, message, importable):
