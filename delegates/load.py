@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import os
+from collections.abc import Mapping
 from typing import Any
 
 DELEGATES = {
@@ -19,26 +19,24 @@ def load_delegate(library: str | os.PathLike[str], options: dict[str, Any] | Non
     """A delegate for `Interpreter(experimental_delegates=[...])`.
 
     Args:
-        library: "cuda" (NVIDIA GPUs), "xla" (TPU, GPU or CPU through JAX), or "module:Class" for
-            a class of your own.
+        library: "cuda" (NVIDIA GPUs), "xla" (TPU, GPU or CPU through JAX), "module:Class" for a
+            class of your own, or the path of a shared library as libedgetpu.so.1.
         options: arguments of the class by name; all of flatlite's take minimum_size and fallback.
+            A library is given names and values as text.
 
     Raises:
         ValueError: the delegate cannot be loaded; the message says why.
         OSError: `library` is the path of a shared library, and there is none.
     """
-    name = os.fspath(library)
+    name = os.fsdecode(library)
+    if not isinstance(options or {}, Mapping):
+        raise _failed(name, f"options must be a dictionary, got {options!r}")
     arguments = dict(options or {})
     module, colon, attribute = name.rpartition(":")
     if name in DELEGATES:
         module, attribute = DELEGATES[name]
     elif not colon or os.sep in name or not module or not attribute.isidentifier():
-        _open(name)
-        raise _failed(
-            name,
-            "it is a shared library for TensorFlow Lite's C++ runtime, which flatlite does not "
-            f"have; known delegates are {KNOWN}",
-        )
+        return _external(name, arguments)
     try:
         cls = getattr(importlib.import_module(module), attribute)
     except ImportError as error:
@@ -52,12 +50,16 @@ def load_delegate(library: str | os.PathLike[str], options: dict[str, Any] | Non
     return delegate
 
 
-def _open(name: str) -> None:
-    """Opens a shared library; raises OSError, in the dynamic loader's words, when there is none."""
+def _external(name: str, options: dict[str, Any]) -> Any:
+    """The delegate of a shared library."""
+    from .external.library import ExternalDelegate
+
     try:
-        ctypes.CDLL(name)
+        return ExternalDelegate(name, options)
+    except ValueError as error:
+        raise _failed(name, str(error)) from error
     except OSError as error:
-        if os.sep in name or ".so" in name:
+        if os.sep in name or ".so" in name or ".dylib" in name:
             raise
         raise OSError(f"{error}; known delegates are {KNOWN}") from None
 

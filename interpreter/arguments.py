@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum, unique
 from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
@@ -83,8 +83,8 @@ def as_member(value: object, kind: type[AnyEnum]) -> object:
 def checked(options: Options) -> Options:
     """The options, when their types and values are allowed; TensorFlow's enum becomes flatlite's.
 
-    Raises ValueError in LiteRT's words, TypeError for limits that are none and for threads beyond
-    int32.
+    Raises ValueError in LiteRT's words, TypeError for limits and switches that are none and for
+    threads beyond int32.
     """
     name = options.get("experimental_op_resolver_type")
     resolver, num_threads = as_member(name, OpResolverType), options.get("num_threads")
@@ -97,6 +97,10 @@ def checked(options: Options) -> Options:
         if num_threads < 1:
             raise ValueError("num_threads should >= 1")
         as_index(num_threads)
+    for switch in "share_weights", "profile":
+        value = options.get(switch, False)
+        if not isinstance(value, bool):
+            raise TypeError(f"{switch} must be True or False, got {value!r}")
     limits = options.get("limits")
     if limits is not None:
         from ..engine.run.limits import Limits  # with dataclasses 2 ms, which few pay for
@@ -168,6 +172,8 @@ def _view(content: ReadableBuffer) -> memoryview:
 
 def usable_delegates(delegates: Sequence[AnyDelegate] | None) -> list[AnyDelegate]:
     """The delegates as a list; raises ValueError for an object that is none."""
+    if isinstance(delegates, str) or not isinstance(delegates or (), Iterable):
+        raise ValueError(f"experimental_delegates must be a list of delegates, got {delegates!r}")
     for delegate in delegates or ():
         methods = (getattr(delegate, name, None) for name in ("parts", "compile"))
         named = isinstance(getattr(delegate, "name", None), str)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.sizes import largest
+from ..schema.dtypes import tf_name
 from ..schema.operators import known
 from ..schema.tables import name_of
 from .plan.node import Node, Operand
@@ -62,7 +63,7 @@ def supported(
         if operand is not None:
             quantized = operand.quantization is not None and operand.dtype in _SMALL
             if quantized or operand.dtype not in dtypes:
-                node.fail(f"{operand.dtype} is not supported yet")
+                node.fail(f"{tf_name(operand.dtype)} is not supported yet")
 
 
 def one_scale(node: Node, *operands: Operand) -> list[Quantization]:
@@ -84,7 +85,9 @@ def one_scale(node: Node, *operands: Operand) -> list[Quantization]:
         if tensor.dtype is not None:
             lowest, highest = limits_of(tensor.dtype)
             if not lowest <= zero_point <= highest:
-                node.fail(f"the zero point of '{name}' must be {tensor.dtype}, got {zero_point}")
+                node.fail(
+                    f"the zero point of '{name}' must be {tf_name(tensor.dtype)}, got {zero_point}"
+                )
         quantizations.append(quantization)
     return quantizations
 
@@ -107,7 +110,7 @@ def same_dtype(node: Node, operands: Iterable[Operand | None]) -> None:
     first, *others = [operand for operand in operands if operand is not None]
     for other in others:
         if other.dtype != first.dtype:
-            node.fail(f"inputs must be {first.dtype}, got {other.dtype}")
+            node.fail(f"inputs must be {tf_name(first.dtype)}, got {tf_name(other.dtype)}")
 
 
 def rank(node: Node, name: str, operand: Operand, expected_rank: int) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ..schema.custom_ops import has_kernel, make_custom_op
+from ..schema.dtypes import tf_name
 from .plan.node import DynamicResult, HostCall, Node, NodeError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ..engine.plan.program import Program
     from .plan.node import Prepared
 
     Prepare: TypeAlias = Callable[..., Iterable[tuple[Sequence[int], np.dtype | type]]]
@@ -70,8 +72,8 @@ def prepare_custom(node: Node, class_of: Callable[[str], type]) -> Prepared:
         for out, result in zip(arrays[len(present) :], call(arrays[: len(present)]), strict=True):
             if result.shape != out.shape or result.dtype != out.dtype:
                 node.fail(
-                    f"run must give {out.dtype} of shape {out.shape}, "
-                    f"got {result.dtype} of shape {result.shape}"
+                    f"run must give {tf_name(out.dtype)} of shape {out.shape}, "
+                    f"got {tf_name(result.dtype)} of shape {result.shape}"
                 )
             out[...] = result
 
@@ -97,7 +99,21 @@ def _without_class(node: Node, error: LookupError) -> Prepared:
         from .select_ops import prepare_select_op
 
         return prepare_select_op(node)
+    delegates = () if node.scope is None else node.scope.delegates
+    if any(getattr(delegate, "takes_custom_operators", False) for delegate in delegates):
+        return _of_a_delegate(node)
     raise NodeError(_unresolved(node.kind)) from error
+
+
+def _of_a_delegate(node: Node) -> Prepared:
+    """A custom operator that only a delegate may have a kernel for: its results are as declared."""
+    for declaration in node.outputs:
+        node.result(declaration.shape or ())
+
+    def emit(_: Program) -> None:
+        raise NodeError(_unresolved(node.kind), node)
+
+    return emit
 
 
 def _unresolved(code: str) -> str:

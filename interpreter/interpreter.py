@@ -131,6 +131,8 @@ class Interpreter:
         if limits is not None:
             model.check(limits)
         self._start(model, cache_entry if model.is_alone else None)
+        if any(getattr(delegate, "chooses_early", False) for delegate in self._delegates):
+            self._allocation.prepare_early(0)
 
     def _start(self, model: LoadedModel, cache_entry: CacheEntry | None = None) -> None:
         self._model = model

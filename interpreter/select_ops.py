@@ -20,6 +20,7 @@ from ..graph.core.signatures.signatures import signature_of
 from ..graph.format.graphdef import import_node
 from ..graph.session.hosted import HOSTED
 from ..graph.session.state import State
+from ..schema.dtypes import tf_name
 from ..schema.errors import ModelError, OpError
 from ..schema.flexbuffer import read_flexbuffer
 from .plan.node import HostCall, Node, NodeError
@@ -59,7 +60,7 @@ def prepare_select_op(node: Node) -> Prepared:
     dtypes = [_dtype(tensor) for tensor in op.outputs]
     for declared, dtype in zip(node.outputs, dtypes, strict=True):
         if declared.dtype is not None and declared.dtype != dtype:
-            node.fail(f"{op.type} gives {dtype}, the model declares {declared.dtype}")
+            node.fail(f"{op.type} gives {dtype}, the model declares {tf_name(declared.dtype)}")
 
     def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         try:

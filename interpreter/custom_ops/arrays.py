@@ -13,6 +13,7 @@ import numpy as np
 from ...engine.families.layout import move
 from ...engine.plan.buffer import arena
 from ...engine.plan.view import View
+from ...schema.dtypes import tf_name
 from ..numpy_calls import by_numpy
 from .options import Options
 from .registry import custom, exactly
@@ -34,7 +35,7 @@ def roll(node: Node) -> Prepared:
         node.require(
             operand.dtype.name in _INTEGERS and operand.ndim <= 1,
             f"{name} must be int32 or int64 with at most one dimension, "
-            f"got {operand.dtype} of shape {operand.shape}",
+            f"got {tf_name(operand.dtype)} of shape {operand.shape}",
         )
     node.require(
         shift.size == axis.size,
@@ -90,7 +91,7 @@ def broadcast_gradient_args(node: Node) -> DynamicResult:
     for operand in shapes:
         node.require(
             operand.dtype.name in _INTEGERS and operand.dtype == shapes[0].dtype,
-            f"shapes must be int32 or int64, both the same, got {operand.dtype}",
+            f"shapes must be int32 or int64, both the same, got {tf_name(operand.dtype)}",
         )
 
     def run(first: np.ndarray, second: np.ndarray) -> list[np.ndarray]:
@@ -117,7 +118,8 @@ def numeric_verify(node: Node) -> HostCall:
     options = Options(node)
     tolerance, strict = options.number("tolerance", 0.0), options.flag("log_if_failed")
     node.require(
-        expected.dtype == np.float32, f"the second input must be float32, got {expected.dtype}"
+        expected.dtype == np.float32,
+        f"the second input must be float32, got {tf_name(expected.dtype)}",
     )
     node.require_equal(
         expected.shape, x.shape, f"inputs must have one shape, got {x.shape}, {expected.shape}"
@@ -141,7 +143,8 @@ def numeric_verify(node: Node) -> HostCall:
 def _quantization(node: Node, x: Operand) -> tuple[np.ndarray, np.ndarray]:
     """The scale and the zero point of each element, as arrays that broadcast to it."""
     node.require(
-        x.dtype.name in ("int8", "uint8", "int16", "float16"), f"{x.dtype} is not supported"
+        x.dtype.name in ("int8", "uint8", "int16", "float16"),
+        f"{tf_name(x.dtype)} is not supported",
     )
     params = x.quantization
     if params is None or x.dtype == np.float16:
@@ -164,7 +167,7 @@ def hadamard_rotation(node: Node) -> Emit:
     """
     (x,) = exactly(node, 1)
     size = Options(node).positive("hadamard_size")
-    node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
+    node.require(x.dtype == np.float32, f"{tf_name(x.dtype)} is not supported")
     node.require(x.ndim in (2, 3), f"input must have 2 or 3 dimensions, got shape {x.shape}")
     node.require(
         size & (size - 1) == 0 and x.shape[-1] % size == 0,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...engine.sizes import largest
+from ...schema.dtypes import tf_name
 from ..checks import rank
 from ..numpy_calls import by_numpy
 from .options import Options
@@ -33,7 +34,7 @@ def audio_spectrogram(node: Node) -> HostCall:
     """
     (x,) = exactly(node, 1)
     rank(node, "input", x, 2)
-    node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
+    node.require(x.dtype == np.float32, f"{tf_name(x.dtype)} is not supported")
     options = Options(node)
     size, stride = options.integer("window_size"), options.positive("stride")
     node.require(2 <= size <= _MOST, f"option window_size must be in [2, {_MOST}], got {size}")
@@ -70,10 +71,10 @@ def mfcc(node: Node) -> HostCall:
     """
     x, rate = exactly(node, 2)
     rank(node, "input", x, 3)
-    node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
+    node.require(x.dtype == np.float32, f"{tf_name(x.dtype)} is not supported")
     node.require(
         rate.dtype == np.int32 and rate.size == 1,
-        f"the sample rate must be one int32, got {rate.dtype} of shape {rate.shape}",
+        f"the sample rate must be one int32, got {tf_name(rate.dtype)} of shape {rate.shape}",
     )
     options = Options(node)
     n_channels, n_out = (

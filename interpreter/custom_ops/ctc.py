@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..checks import rank
 from .options import Options
 from .registry import custom, exactly
@@ -75,10 +76,11 @@ def ctc_beam_search_decoder(node: Node) -> DynamicResult:
     options = Options(node)
     width, n_paths = options.positive("beam_width"), options.positive("top_paths")
     merge = options.flag("merge_repeated")
-    node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
+    node.require(x.dtype == np.float32, f"{tf_name(x.dtype)} is not supported")
     node.require(
         lengths.dtype == np.int32 and lengths.shape == (x.shape[1],),
-        f"there must be {x.shape[1]} lengths as int32, got {lengths.dtype} {lengths.shape}",
+        f"there must be {x.shape[1]} lengths as int32, got "
+        f"{tf_name(lengths.dtype)} {lengths.shape}",
     )
     node.require(
         n_paths <= width <= _MOST,

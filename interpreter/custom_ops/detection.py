@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..checks import rank
 from ..numpy_calls import by_numpy
 from .options import Options
@@ -77,7 +78,7 @@ def detection_postprocess(node: Node) -> HostCall:
         node.require(
             operand.dtype == np.float32
             or (operand.dtype == np.uint8 and operand.quantization is not None),
-            f"{name} must be float32, or uint8 with a scale, got {operand.dtype}",
+            f"{name} must be float32, or uint8 with a scale, got {tf_name(operand.dtype)}",
         )
     n_boxes, background = encodings.shape[1], scores.shape[2] - settings.n_classes
     node.require(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..numpy_calls import by_numpy
 from .registry import custom, exactly
 
@@ -21,10 +22,10 @@ def irfft2d(node: Node) -> HostCall | DynamicResult:
     """
     x, length = exactly(node, 2)
     node.require(x.ndim >= 2, f"input must have 2 dimensions or more, got shape {x.shape}")
-    node.require(x.dtype == np.complex64, f"{x.dtype} is not supported")
+    node.require(x.dtype == np.complex64, f"{tf_name(x.dtype)} is not supported")
     node.require(
         length.shape == (2,) and length.dtype == np.int32,
-        f"the length must be two int32, got {length.dtype} of shape {length.shape}",
+        f"the length must be two int32, got {tf_name(length.dtype)} of shape {length.shape}",
     )
 
     def run(x: np.ndarray, length: np.ndarray) -> list[np.ndarray]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..checks import rank
 from ..numpy_calls import by_numpy
 from ..ops.composites import attention
@@ -50,7 +51,7 @@ def update_kv_cache(node: Node) -> HostCall:
     most = limit if limit > 0 else _MOST_STEPS
     rank(node, "the keys", keys, 4)
     for x in (keys, values):
-        node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
+        node.require(x.dtype == np.float32, f"{tf_name(x.dtype)} is not supported")
     node.require(
         keys.shape == values.shape and keys.shape[0] == 1 and keys.shape[1] <= most <= _LIMIT,
         f"keys and values must be of one batch and at most {most} steps, below {_LIMIT}, "
@@ -58,7 +59,7 @@ def update_kv_cache(node: Node) -> HostCall:
     )
     node.require(
         position.dtype == np.int64 and position.shape == keys.shape[1:2] and position.size,
-        f"there must be an int64 for each step, got {position.dtype} {position.shape}",
+        f"there must be an int64 for each step, got {tf_name(position.dtype)} {position.shape}",
     )
     shape = (1, most, *keys.shape[2:])
     caches = [

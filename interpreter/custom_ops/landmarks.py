@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..checks import rank
 from ..numpy_calls import by_numpy
 from .options import Options
@@ -26,7 +27,7 @@ def transform_landmarks(node: Node) -> HostCall:
     """
     x, matrix = exactly(node, 2)
     for operand in (x, matrix):
-        node.require(operand.dtype == np.float32, f"{operand.dtype} is not supported")
+        node.require(operand.dtype == np.float32, f"{tf_name(operand.dtype)} is not supported")
     node.require(matrix.size == 16, f"the matrix must have 16 numbers, got {matrix.shape}")
     scale = np.float32(1)
     if node.version > 1:
@@ -58,7 +59,7 @@ def landmarks_to_transform_matrix(node: Node) -> HostCall:
     (x,) = exactly(node, 1)
     node.require(node.version > 1, f"version {node.version} is not supported; version 2 is")
     rank(node, "input", x, 3)
-    node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
+    node.require(x.dtype == np.float32, f"{tf_name(x.dtype)} is not supported")
     options = Options(node)
     left, right = options.integer("left_rotation_idx"), options.integer("right_rotation_idx")
     subset = options.integers("subset_idxs")

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...graph.ops.state import tensorlist
 from ...graph.ops.state.tensorlist import TensorList
-from ...schema.dtypes import numpy_dtype
+from ...schema.dtypes import numpy_dtype, tf_name
 from ..checks import required
 from .registry import custom, exactly
 
@@ -65,7 +65,7 @@ def _number(node: Node, operand: Operand, what: str) -> None:
     """Refuses what is no single int32."""
     node.require(
         operand.dtype == np.int32 and operand.size == 1,
-        f"{what} must be one int32, got {operand.dtype} of shape {operand.shape}",
+        f"{what} must be one int32, got {tf_name(operand.dtype)} of shape {operand.shape}",
     )
 
 

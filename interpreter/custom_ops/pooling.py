@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.sizes import largest
+from ...schema.dtypes import tf_name
 from ..checks import Window, rank, slide
 from ..numpy_calls import by_numpy
 from .options import Options, pool_clamp, pool_params
@@ -29,7 +30,7 @@ def pool_3d(node: Node) -> HostCall:
     """The mean or the largest number of each window, of those that lie in the volume."""
     (x,) = exactly(node, 1)
     rank(node, "input", x, 5)
-    node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
+    node.require(x.dtype == np.float32, f"{tf_name(x.dtype)} is not supported")
     options = Options(node)
     layout = options.text("data_format") if "data_format" in options else "NDHWC"
     node.require(layout == "NDHWC", f"data_format must be NDHWC, got {layout}")
@@ -61,7 +62,9 @@ def max_pool_with_argmax(node: Node) -> HostCall:
     shape = _pooled(node, x, spans)
     declared = node.outputs[1].dtype if len(node.outputs) == 2 else None
     dtype = np.dtype(np.int32) if declared is None else declared
-    node.require(dtype.name in ("int32", "int64"), f"positions must be int32 or int64, got {dtype}")
+    node.require(
+        dtype.name in ("int32", "int64"), f"positions must be int32 or int64, got {tf_name(dtype)}"
+    )
     height, width, channels = x.shape[1:]
 
     def run(x: np.ndarray) -> list[np.ndarray]:
@@ -93,7 +96,7 @@ def max_pooling_with_argmax_2d(node: Node) -> HostCall:
 def _image(node: Node, count: int) -> list[Operand]:
     operands = exactly(node, count)
     rank(node, "input", operands[0], 4)
-    node.require(operands[0].dtype == np.float32, f"{operands[0].dtype} is not supported")
+    node.require(operands[0].dtype == np.float32, f"{tf_name(operands[0].dtype)} is not supported")
     return operands
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..checks import rank
 from ..numpy_calls import by_numpy
 from .registry import custom, exactly
@@ -27,7 +28,7 @@ def unidirectional_sequence_gru(node: Node) -> HostCall:
     rank(node, "input", x, 3)
     rank(node, "the state", state, 2)
     for operand in (x, state, *weights):
-        node.require(operand.dtype == np.float32, f"{operand.dtype} is not supported")
+        node.require(operand.dtype == np.float32, f"{tf_name(operand.dtype)} is not supported")
     n_time, n_batch, n_input = x.shape
     n = state.shape[1]
     node.require_equal(

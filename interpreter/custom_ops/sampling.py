@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..checks import rank
 from ..numpy_calls import by_numpy
 from .registry import custom, exactly
@@ -108,7 +109,7 @@ def _images(node: Node) -> tuple[Operand, Operand]:
     x, points = exactly(node, 2)
     rank(node, "input", x, 4)
     for operand in (x, points):
-        node.require(operand.dtype == np.float32, f"{operand.dtype} is not supported")
+        node.require(operand.dtype == np.float32, f"{tf_name(operand.dtype)} is not supported")
     return x, points
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..numpy_calls import by_numpy
 from .options import Options
 from .registry import custom, exactly
@@ -24,7 +25,7 @@ def require_dtype(node: Node, operand: Operand, *dtypes: type) -> None:
     names = " or ".join(np.dtype(dtype).name for dtype in dtypes)
     node.require(
         any(operand.dtype == dtype for dtype in dtypes),
-        f"'{operand.name}' must be {names}, got {operand.dtype}",
+        f"'{operand.name}' must be {names}, got {tf_name(operand.dtype)}",
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...engine.families import gemm
 from ...engine.families.parameters import Sliding
+from ...schema.dtypes import tf_name
 from ..checks import CLAMPS, rank
 from .options import transpose_conv_params
 from .registry import custom, exactly
@@ -30,7 +31,7 @@ def convolution_2d_transpose_bias(node: Node) -> Emit:
     rank(node, "input", x, 4)
     rank(node, "filter", weights, 4)
     for operand in (x, weights, bias):
-        node.require(operand.dtype == np.float32, f"{operand.dtype} is not supported")
+        node.require(operand.dtype == np.float32, f"{tf_name(operand.dtype)} is not supported")
     n, *taps, channels = weights.shape
     node.require_equal(
         channels, x.shape[3], f"filters must have {x.shape[3]} channels, got {channels}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..checks import Window, rank
 from ..numpy_calls import by_numpy
 from .options import pool_params
@@ -27,7 +28,7 @@ def max_unpooling_2d(node: Node) -> HostCall:
     """
     x, indices = exactly(node, 2)
     rank(node, "input", x, 4)
-    node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
+    node.require(x.dtype == np.float32, f"{tf_name(x.dtype)} is not supported")
     node.require_equal(
         indices.shape,
         x.shape,
@@ -37,7 +38,7 @@ def max_unpooling_2d(node: Node) -> HostCall:
     if indices.dtype == np.float32:
         return _within_windows(node, x, spans)
     node.require(
-        indices.dtype == np.int32, f"indices must be int32 or float32, got {indices.dtype}"
+        indices.dtype == np.int32, f"indices must be int32 or float32, got {tf_name(indices.dtype)}"
     )
     sizes = [
         n * span.stride if span.padding == "SAME" else (n - 1) * span.stride + span.size

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from ..plan.node import Node, NodeError
+from .offer import Offer
 from .partition import Partition, counted, failure_of, take_over
 from .partitioner import in_order
 
@@ -166,10 +167,12 @@ class Delegation:
         before = self.steps
         partitions: list[Partition] = []
         try:
-            groups, reasons = delegate.parts(tuple(before))
+            offer = Offer(before, self._readable)
+            groups, reasons = delegate.parts(offer)
             for number, group in enumerate(groups, self._number):
-                partitions.append(Partition(delegate, number, group, self._needed(group)))
-            self.steps = in_order(_grouped(before, partitions))
+                needed = read_outside(before, group, offer)
+                partitions.append(Partition(delegate, number, group, needed))
+            self.steps = in_order(grouped(before, partitions))
         except Exception as error:  # a delegate is foreign code, whatever it raises
             self.steps = before
             nodes = [step for step in before if isinstance(step, Node)]
@@ -195,13 +198,6 @@ class Delegation:
         take_over(delegate, failure)
         for op in ops:
             self.reasons.setdefault(op.index, []).append(f"{delegate.name}: {failure}")
-
-    def _needed(self, group: Sequence[Node]) -> set[int]:
-        """The ids of what is read outside the group, or readable after the stage."""
-        inside = {id(op) for op in group}
-        readers = [op for step in self.steps for op in getattr(step, "ops", (step,))]
-        outside = {id(x) for op in readers if id(op) not in inside for x in op.inputs}
-        return outside.union(self._readable)
 
     def _find_copies(self) -> None:
         """Finds what each partition reads from host memory, and what it has to put there.
@@ -244,7 +240,17 @@ def _size(partition: Partition) -> PartitionSize:
     )
 
 
-def _grouped(
+def read_outside(
+    steps: Sequence[Node | Partition], group: Sequence[Node], offer: Offer
+) -> set[int]:
+    """The ids of what is read outside a group of steps, or readable after the stage."""
+    inside = {id(op) for op in group}
+    readers = [op for step in steps for op in getattr(step, "ops", (step,))]
+    outside = {id(x) for op in readers if id(op) not in inside for x in op.inputs}
+    return outside.union(offer.readable)
+
+
+def grouped(
     steps: Sequence[Node | Partition], partitions: Sequence[Partition]
 ) -> list[Node | Partition]:
     """The steps with each partition in the place of its first operator."""

@@ -7,11 +7,13 @@ A delegate is any object with a `name`, with `parts(ops)`, which gives a Partiti
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..plan.node import LostResultError, Node, NodeError, Operand
 
 if TYPE_CHECKING:
@@ -122,7 +124,7 @@ class SharedResults:
 
     def __init__(self):
         self.values: dict[Operand, DeviceArray] = {}
-        self.steps: list[PartitionStep] = []
+        self.steps: weakref.WeakSet[PartitionStep] = weakref.WeakSet()  # no cycle: they know this
 
 
 class PartitionStep:
@@ -147,7 +149,7 @@ class PartitionStep:
         self._shared_results = shared_results
         self._engine = engine
         self._delegated = True
-        shared_results.steps.append(self)
+        shared_results.steps.add(self)
 
     def __call__(self, *arrays: np.ndarray) -> None:
         """Runs the partition; on the CPU from the first failure on.
@@ -173,7 +175,7 @@ class PartitionStep:
         try:
             inputs = [np.asarray(x) for x in inputs]
         except Exception as error:  # as above
-            for step in self._shared_results.steps:
+            for step in [*self._shared_results.steps]:
                 if step.partition.delegate is partition.delegate:
                     step.withdraw()
             raise LostResultError(
@@ -196,8 +198,8 @@ class PartitionStep:
         for operand, result in results_by_operand.items():
             if tuple(result.shape) != operand.shape or result.dtype != operand.dtype:
                 raise ValueError(
-                    f"'{operand.name}' must be {operand.dtype} {operand.shape}, "
-                    f"got {result.dtype} {tuple(result.shape)}"
+                    f"'{operand.name}' must be {tf_name(operand.dtype)} {operand.shape}, "
+                    f"got {tf_name(result.dtype)} {tuple(result.shape)}"
                 )
         for operand, array in zip(partition.copied, arrays[n:], strict=True):
             array[...] = np.asarray(results_by_operand[operand])

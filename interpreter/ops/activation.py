@@ -12,6 +12,7 @@ from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import arena
 from ...engine.plan.view import View
 from ...engine.records import FixedPoint, Output
+from ...schema.dtypes import tf_name
 from ...schema.operators import known
 from ..checks import BYTES, one_scale, required, supported
 from ..plan.substitution import small_floats
@@ -107,7 +108,8 @@ def _slopes(node: Node, x: Operand, alpha: Operand) -> dict[str, int | FixedPoin
     """The numbers and records of quantized.leaky_rows."""
     node.require(
         x.dtype in BYTES and alpha.dtype == x.dtype,
-        f"quantized {x.dtype} and {alpha.dtype} are not supported, only int8 or uint8",
+        f"quantized {tf_name(x.dtype)} and {tf_name(alpha.dtype)} "
+        "are not supported, only int8 or uint8",
     )
     input_params, alpha_params, output_params = one_scale(node, x, alpha)
     scale, slope_scale = input_params.scale, alpha_params.scale

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...engine.families.products import NO_CLAMP
 from ...engine.plan.buffer import Buffer, constant
+from ...schema.dtypes import tf_name
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..plan.node import Node, Operand
 from .quantized import (
@@ -98,7 +99,9 @@ def arithmetic(
         from ...engine.families import gemm
 
         return gemm, weights, {} if clamp is None else {"clamp": clamp}
-    node.require(name_of_dtype(weights.dtype) in _HYBRID, f"{weights.dtype} is not supported yet")
+    node.require(
+        name_of_dtype(weights.dtype) in _HYBRID, f"{tf_name(weights.dtype)} is not supported yet"
+    )
     from ...engine.families import gemm_blockwise, quantization, quantized_gemm
 
     scheme = quantization.Hybrid(
@@ -127,9 +130,9 @@ def _blocks_of(weights: Operand) -> Blocks | None:
 
 def _require_float32(node: Node, x: Operand, bias: Operand | None) -> None:
     if x.dtype != np.float32:
-        node.fail(f"{x.dtype} is not supported yet")
+        node.fail(f"{tf_name(x.dtype)} is not supported yet")
     if bias is not None and bias.dtype != x.dtype:
-        node.fail(f"bias must be float32, got {bias.dtype}")
+        node.fail(f"bias must be float32, got {tf_name(bias.dtype)}")
 
 
 def one_scale_each(node: Node, epilogue: Epilogue, n: int) -> None:
@@ -165,7 +168,7 @@ def _requantization(
     if bias is not None:
         allowed = _BIASES[name_of_dtype(x.dtype)]
         if name_of_dtype(bias.dtype) not in allowed:
-            node.fail(f"bias must be {' or '.join(allowed)}, got {bias.dtype}")
+            node.fail(f"bias must be {' or '.join(allowed)}, got {tf_name(bias.dtype)}")
         sums = sums if weights.dtype == np.int16 else bias.dtype.type
     scales = scales_of(node, weights)
     before, after = x_params.scale, result.scale

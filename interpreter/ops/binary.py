@@ -9,6 +9,7 @@ import numpy as np
 
 from ...engine.families.elementwise import broadcast_shape, elementwise
 from ...engine.plan.buffer import constant
+from ...schema.dtypes import tf_name
 from ..checks import clamp_of, name_of_dtype, required, same_dtype
 from ..plan.substitution import small_floats
 from ..registry import op
@@ -77,13 +78,13 @@ def arithmetic(node: Node) -> Prepared:
 
         if other_numbers.takes(node, other_numbers.BINARY, a):
             return other_numbers.binary(node, a, shape, (low, high))
-        node.fail(f"{a.dtype} is not supported yet")
+        node.fail(f"{tf_name(a.dtype)} is not supported yet")
     out = node.result(shape, a.dtype)
 
     def emit(program: Program) -> None:
         limits = limits_of(a.dtype, low, high)
         if node.kind == "DIV" and a.is_integer:
-            elementwise(program, f"division.divide_{a.dtype}", (a, b), out)
+            elementwise(program, f"division.divide_{tf_name(a.dtype)}", (a, b), out)
             for kernel, limit in (("maximum", low), ("minimum", high)):
                 if abs(limit) < _LARGEST:
                     bound = constant(np.array(limit, a.dtype))
@@ -202,4 +203,4 @@ def _require_scale(node: Node) -> None:
 
 
 def _kind(x: Operand) -> str:
-    return f"{'quantized ' if is_quantized(x) else ''}{x.dtype}"
+    return f"{'quantized ' if is_quantized(x) else ''}{tf_name(x.dtype)}"

@@ -12,6 +12,7 @@ from ...engine.families.elementwise import look_up
 from ...engine.families.fixedpoint import multiply_by_quantized_multiplier
 from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
+from ...schema.dtypes import tf_name
 from ..checks import name_of_dtype, required
 from ..numpy_calls import array_by_numpy
 from ..plan.node import Operand
@@ -49,7 +50,7 @@ def cast(node: Node) -> Prepared:
     if dtype is None:
         node.fail("the output's type is not declared")
     for kind in (x.dtype, dtype):
-        node.require(not kind.hasobject and kind.names is None, f"{kind} cannot be cast")
+        node.require(not kind.hasobject and kind.names is None, f"{tf_name(kind)} cannot be cast")
     if dtype == x.dtype:
         node.alias(x, x.shape)
         return None
@@ -92,7 +93,10 @@ def bitcast(node: Node) -> None:
         shape = (*shape, x.itemsize // dtype.itemsize)
     elif dtype.itemsize > x.itemsize:
         ratio = dtype.itemsize // x.itemsize
-        message = f"the last dimension must be {ratio} to make a {dtype} of {x.dtype}, got {shape}"
+        message = (
+            f"the last dimension must be {ratio} to make a {tf_name(dtype)} "
+            f"of {tf_name(x.dtype)}, got {shape}"
+        )
         node.require(shape, message)
         node.require_equal(shape[-1], ratio, message)
         shape = shape[:-1]
@@ -108,7 +112,7 @@ def quantize(node: Node) -> Prepared:
     _require_fit(node, x.shape, quantization)
     if x.dtype != np.float32:
         return _requantize(node, x, quantization)
-    node.require(dtype in _QUANTIZED, f"float32 cannot be quantized to {dtype} yet")
+    node.require(dtype in _QUANTIZED, f"float32 cannot be quantized to {tf_name(dtype)} yet")
     out = node.result(x.shape, dtype)
     limits = np.iinfo(out.dtype.name)
     scale = float(np.float32(quantization.scale))
@@ -119,7 +123,7 @@ def quantize(node: Node) -> Prepared:
         if out.size and quick:
             zero = int(quantization.zero_point)
             program.call(
-                f"quantize_f32.to_{out.dtype}",
+                f"quantize_f32.to_{tf_name(out.dtype)}",
                 x.ravel(),
                 out.ravel(),
                 split=x.size,
@@ -147,7 +151,7 @@ def _requantize(node: Node, x: Operand, quantization: Quantization) -> Emit:
     """Integers with another scale than before."""
     dtype = node.outputs[0].dtype
     known = _REQUANTIZED.get(x.dtype.name, ())
-    node.require(str(dtype) in known, f"{x.dtype} cannot be quantized to {dtype}")
+    node.require(str(dtype) in known, f"{tf_name(x.dtype)} cannot be quantized to {tf_name(dtype)}")
     before = quantization_of(node, x, "the input")
     node.require(
         not before.is_per_channel and not quantization.is_per_channel,
@@ -201,7 +205,7 @@ def dequantize(node: Node) -> Prepared:
     if x.value is None and name_of_dtype(x.dtype) in _SUBBYTE:
         return _dequantize_subbyte(node, x)
     integers = whole_bytes(node, x)
-    node.require(integers.dtype in _QUANTIZED, f"{x.dtype} is not supported yet")
+    node.require(integers.dtype in _QUANTIZED, f"{tf_name(x.dtype)} is not supported yet")
     quantization = quantization_of(node, x, "the input")
     _require_fit(node, x.shape, quantization)
     out = node.result(x.shape, np.float32)
@@ -240,7 +244,7 @@ def fake_quant(node: Node) -> Emit:
     (x,) = required(node, 1)
     options = node.options
     bits = int(options.num_bits)
-    node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
+    node.require(x.dtype == np.float32, f"{tf_name(x.dtype)} is not supported")
     node.require(2 <= bits <= 16, f"num_bits must be in [2, 16], got {bits}")
     low, high = np.float32(options.min), np.float32(options.max)
     node.require(low < high, f"min must be below max, got {low} and {high}")

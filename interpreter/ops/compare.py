@@ -14,6 +14,7 @@ from ...engine.families.multipliers import (
     right_shift_only,
 )
 from ...engine.plan.buffer import arena
+from ...schema.dtypes import tf_name
 from ..checks import required, same_dtype
 from ..plan.substitution import moves_any, small_floats
 from ..registry import op
@@ -68,7 +69,7 @@ def compare(node: Node) -> Prepared:
 
         if other_numbers.takes(node, other_numbers.BINARY, a):
             return other_numbers.binary(node, a, shape, dtype=np.dtype(np.bool_))
-        node.fail(f"{a.dtype} is not supported")
+        node.fail(f"{tf_name(a.dtype)} is not supported")
     out = node.result(shape, np.bool_)
 
     def emit(program: Program) -> None:
@@ -109,7 +110,7 @@ def _comparable(program: Program, x: Operand, quantized: bool) -> Buffer:
 def select(node: Node) -> Emit:
     """The second input where the first is true, the third elsewhere."""
     flags, x, y = required(node, 3)
-    node.require(flags.dtype == np.bool_, f"the condition must be bool, got {flags.dtype}")
+    node.require(flags.dtype == np.bool_, f"the condition must be bool, got {tf_name(flags.dtype)}")
     same_dtype(node, (x, y))
     condition: Buffer = flags
     if node.kind == "SELECT" and flags.ndim == 1 and x.ndim > 1:

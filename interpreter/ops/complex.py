@@ -12,6 +12,7 @@ from ...engine.families.layout import move
 from ...engine.plan.buffer import Buffer, arena, constant
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain
+from ...schema.dtypes import tf_name
 from ..checks import required
 from ..plan.substitution import small_floats
 from ..registry import op
@@ -60,10 +61,10 @@ def rfft2d(node: Node) -> Emit | DynamicResult:
     """
     x, length = required(node, 2)
     node.require(x.ndim >= 2, f"input must have 2 dimensions or more, got shape {x.shape}")
-    node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
+    node.require(x.dtype == np.float32, f"{tf_name(x.dtype)} is not supported")
     node.require(
         length.shape == (2,) and length.dtype == np.int32,
-        f"the length must be two int32, got {length.dtype} of shape {length.shape}",
+        f"the length must be two int32, got {tf_name(length.dtype)} of shape {length.shape}",
     )
     if length.value is not None:
         height, width = node.sizes(1)
@@ -106,7 +107,7 @@ def _require_powers(node: Node, sizes: tuple[int, ...]) -> None:
 
 def _complex(node: Node) -> Operand:
     (x,) = required(node, 1)
-    node.require(x.dtype.name in _REAL, f"input must be complex, got {x.dtype}")
+    node.require(x.dtype.name in _REAL, f"input must be complex, got {tf_name(x.dtype)}")
     return x
 
 

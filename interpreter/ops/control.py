@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..checks import required_input, scope_of
 from ..plan import inline
 from ..registry import op
@@ -55,7 +56,9 @@ def while_(node: Node) -> Prepared:
         while True:
             flag = scope.run(condition, values)[0]
             if flag.dtype != bool or flag.size != 1:
-                node.fail(f"the condition must give one bool, got {flag.dtype} {flag.shape}")
+                node.fail(
+                    f"the condition must give one bool, got {tf_name(flag.dtype)} {flag.shape}"
+                )
             if not flag.ravel()[0]:
                 return values
             values = scope.run(body, values)
@@ -69,7 +72,7 @@ def case(node: Node) -> Prepared:
     index = required_input(node, 0)
     node.require(
         index.dtype == np.int32 and index.size == 1,
-        f"the index must be one int32, got {index.dtype} {index.shape}",
+        f"the index must be one int32, got {tf_name(index.dtype)} {index.shape}",
     )
     branches = [int(i) for i in node.options.branch_subgraph_indices]
     node.require(branches, "there must be a branch")
@@ -140,7 +143,7 @@ def call_once(node: Node) -> DynamicResult:
 def _require_flag(node: Node, condition: Operand) -> None:
     node.require(
         condition.dtype == bool and condition.size == 1,
-        f"the condition must be one bool, got {condition.dtype} {condition.shape}",
+        f"the condition must be one bool, got {tf_name(condition.dtype)} {condition.shape}",
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...engine.plan.buffer import arena, constant
 from ...engine.sizes import negative
+from ...schema.dtypes import tf_name
 from ..checks import required
 from ..plan.substitution import small_floats
 from ..registry import op
@@ -36,15 +37,17 @@ def non_max_suppression(node: Node) -> Callable[[Program], None]:
     boxes, scores, _, *numbers = required(node, 6 if soft else 5)
     node.require(
         boxes.ndim == 2 and boxes.shape[1] == 4 and boxes.dtype == np.float32,
-        f"boxes must be float32 [n, 4], got {boxes.dtype} of shape {boxes.shape}",
+        f"boxes must be float32 [n, 4], got {tf_name(boxes.dtype)} of shape {boxes.shape}",
     )
-    message = f"there must be {boxes.shape[0]} float32 scores, got {scores.dtype} {scores.shape}"
+    message = (
+        f"there must be {boxes.shape[0]} float32 scores, got {tf_name(scores.dtype)} {scores.shape}"
+    )
     node.require(scores.ndim == 1 and scores.dtype == np.float32, message)
     node.require_equal(scores.shape[0], boxes.shape[0], message)
     for what, number in zip(_SCALARS, numbers, strict=False):
         node.require(
             number.size == 1 and number.dtype == np.float32,
-            f"{what} must be one float32, got {number.dtype} of shape {number.shape}",
+            f"{what} must be one float32, got {tf_name(number.dtype)} of shape {number.shape}",
         )
     count = node.sizes(2)[0]
     node.require(not negative([count]), f"the number of boxes must not be negative, got {count}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.sizes import is_plain
+from ...schema.dtypes import tf_name
 from ...schema.fingerprint import fingerprint64
 from ..checks import required
 from ..plan.node import NeedsValue
@@ -30,7 +31,8 @@ def hashtable_lookup(node: Node) -> DynamicResult:
     for operand in (queries, keys):
         node.require(
             operand.ndim == 1 and operand.dtype == np.int32,
-            f"keys must be int32 of one dimension, got {operand.dtype} of shape {operand.shape}",
+            f"keys must be int32 of one dimension, got {tf_name(operand.dtype)} "
+            f"of shape {operand.shape}",
         )
     node.require(values.ndim >= 1, "the values must have a dimension")
     node.require_equal(
@@ -68,11 +70,14 @@ def embedding_lookup_sparse(node: Node) -> DynamicResult:
     ):
         node.require(
             operand.ndim == rank and operand.dtype == dtype,
-            f"{what} must be {np.dtype(dtype)} of {rank} dimensions, got {operand.dtype} of shape "
+            f"{what} must be {np.dtype(dtype)} of {rank} dimensions, "
+            f"got {tf_name(operand.dtype)} of shape "
             f"{operand.shape}",
         )
     node.require(table.ndim >= 2, f"the table must have 2 dimensions, got shape {table.shape}")
-    node.require(table.dtype == np.float32, f"the table must be float32, got {table.dtype}")
+    node.require(
+        table.dtype == np.float32, f"the table must be float32, got {tf_name(table.dtype)}"
+    )
     counts = (names.size, indices.shape[0], weights.size)
     node.require(len(set(counts)) == 1, f"names, indices and weights must be as many, got {counts}")
     rank = indices.shape[1]
@@ -133,18 +138,19 @@ def lsh_projection(node: Node) -> DynamicResult:
     weights = node.optional(2)
     node.require(
         seeds.ndim == 2 and seeds.dtype == np.float32 and seeds.shape[1] <= _MAX_BITS,
-        f"the hash functions must be float32 [n, {_MAX_BITS} or less], got {seeds.dtype} of shape "
+        f"the hash functions must be float32 [n, {_MAX_BITS} or less], "
+        f"got {tf_name(seeds.dtype)} of shape "
         f"{seeds.shape}",
     )
     node.require(
         items.ndim >= 1 and items.shape[0] > 0 and not items.dtype.hasobject,
-        f"the input must have items of numbers, got {items.dtype} of shape {items.shape}",
+        f"the input must have items of numbers, got {tf_name(items.dtype)} of shape {items.shape}",
     )
     if weights is not None:
         node.require(
             weights.shape == items.shape[:1] and weights.dtype == np.float32,
             f"weights must be float32, one for each of {items.shape[0]} items, got "
-            f"{weights.dtype} of shape {weights.shape}",
+            f"{tf_name(weights.dtype)} of shape {weights.shape}",
         )
     kind = int(node.options.type)
     node.require(kind in (SPARSE, DENSE), f"type must be SPARSE or DENSE, got {kind}")

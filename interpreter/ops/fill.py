@@ -14,7 +14,7 @@ from ...engine.plan.arena import check_limit
 from ...engine.plan.buffer import constant
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain, negative, steps
-from ...schema.dtypes import numpy_dtype
+from ...schema.dtypes import numpy_dtype, tf_name
 from ..checks import required, same_dtype
 from ..plan.node import Node
 from ..plan.substitution import moves_any
@@ -72,7 +72,9 @@ def range_(node: Node) -> Prepared:
     operands = required(node, 3)
     same_dtype(node, operands)
     dtype = operands[0].dtype
-    node.require(dtype.kind not in "bcO", f"numbers that are ordered are needed, got {dtype}")
+    node.require(
+        dtype.kind not in "bcO", f"numbers that are ordered are needed, got {tf_name(dtype)}"
+    )
     if any(operand.sizes is not None for operand in operands) and dtype.kind == "i":
         (start,), (limit,), (delta,) = map(node.sizes, range(3))
         node.result((steps(start, limit, delta),), dtype)
@@ -130,11 +132,11 @@ def one_hot(node: Node) -> Emit:
     """`on` where the new dimension `axis` counts the index, `off` elsewhere."""
     indices, _, on, off = required(node, 4)
     (depth,) = node.sizes(1)
-    node.require(indices.is_integer, f"indices must be integers, got {indices.dtype}")
+    node.require(indices.is_integer, f"indices must be integers, got {tf_name(indices.dtype)}")
     node.require(not negative([depth]), f"depth must not be negative, got {depth}")
     node.require(
         on.size == off.size == 1 and on.dtype == off.dtype,
-        f"on and off must be one {on.dtype} each, got shapes {on.shape} and {off.shape}",
+        f"on and off must be one {tf_name(on.dtype)} each, got shapes {on.shape} and {off.shape}",
     )
     axis = int(node.options.axis)
     rank = indices.ndim + 1

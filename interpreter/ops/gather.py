@@ -12,6 +12,7 @@ from ...engine.families.layout import copy, fill
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain
+from ...schema.dtypes import tf_name
 from ..checks import name_of_dtype, required, same_dtype
 from ..plan.node import NeedsValue
 from ..plan.substitution import moves_any
@@ -105,7 +106,7 @@ def scatter_nd(node: Node) -> Emit:
     """Zeros of the shape of the third input, with `updates` added at the points of `indices`."""
     indices, updates = required(node, 2)
     shape = node.sizes(2)
-    node.require(indices.dtype == np.int32, f"indices must be int32, got {indices.dtype}")
+    node.require(indices.dtype == np.int32, f"indices must be int32, got {tf_name(indices.dtype)}")
     node.require(
         indices.ndim >= 1 and indices.shape[-1] <= len(shape),
         f"indices must have 1 to {len(shape)} numbers in each row, got shape {indices.shape}",
@@ -173,7 +174,7 @@ def embedding_lookup(node: Node) -> Emit:
     rows, table = required(node, 2)
     node.require(
         rows.ndim == 1 and rows.dtype == np.int32,
-        f"the rows must be int32 of one dimension, got {rows.dtype} of shape {rows.shape}",
+        f"the rows must be int32 of one dimension, got {tf_name(rows.dtype)} of shape {rows.shape}",
     )
     node.require(table.ndim >= 2, f"the table must have 2 dimensions, got shape {table.shape}")
     out = node.result((rows.size, *table.shape[1:]), node.outputs[0].dtype or table.dtype)
@@ -182,7 +183,7 @@ def embedding_lookup(node: Node) -> Emit:
     table = signed_weights(table)
     node.require(
         out.dtype in _LOOKED_UP and name_of_dtype(table.dtype) in _TABLES,
-        f"a table of {table.dtype} cannot give {out.dtype}",
+        f"a table of {tf_name(table.dtype)} cannot give {tf_name(out.dtype)}",
     )
     row_scales = _row_scales(node, table)
     value = table.value
@@ -300,7 +301,7 @@ def _depth(indices: Operand) -> int:
 def _require_indices(node: Node, indices: Operand) -> None:
     node.require(
         indices.dtype in _INDICES,
-        f"indices must be integers, got {indices.dtype}",
+        f"indices must be integers, got {tf_name(indices.dtype)}",
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...schema.dtypes import RESOURCE, numpy_dtype
+from ...schema.dtypes import RESOURCE, numpy_dtype, tf_name
 from ..checks import required, scope_of
 from ..plan.scope import Table
 from ..registry import op
@@ -29,7 +29,9 @@ def hashtable(node: Node) -> None:
         value = np.full(shape, np.array((number,), RESOURCE), RESOURCE)
     for what in ("key_dtype", "value_dtype"):
         dtype = numpy_dtype(int(getattr(node.options, what)))
-        node.require(dtype.kind in "iubO", f"{what} must be a string or an integer, got {dtype}")
+        node.require(
+            dtype.kind in "iubO", f"{what} must be a string or an integer, got {tf_name(dtype)}"
+        )
     node.result(shape, RESOURCE, value)
 
 
@@ -87,7 +89,8 @@ def _operands(node: Node, count: int) -> list[Operand]:
     handle = operands[0]
     node.require(
         handle.dtype == RESOURCE and handle.size == 1,
-        f"the first input must be the handle of a table, got {handle.dtype} {handle.shape}",
+        "the first input must be the handle of a table, got "
+        f"{tf_name(handle.dtype)} {handle.shape}",
     )
     return operands
 

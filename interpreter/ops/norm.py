@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..checks import BYTES, clamp_of, one_scale, rank, required, supported
 from ..plan.substitution import small_floats
 from ..registry import op
@@ -64,7 +65,7 @@ def _rows(node: Node, kernel: str, **numbers: float) -> Emit:
 def _dynamic_rows(node: Node, x: Operand) -> Emit:
     """What emits the kernel for quantized integers; the result is in steps of 1 / 128."""
     input_params, _ = one_scale(node, x)
-    node.require(x.dtype in BYTES, f"quantized {x.dtype} is not supported")
+    node.require(x.dtype in BYTES, f"quantized {tf_name(x.dtype)} is not supported")
     limits, zero_point = np.iinfo(x.dtype.name), require_prescribed(node, x.dtype).zero_point
     return _rows(
         node,

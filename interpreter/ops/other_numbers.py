@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..checks import NO_LIMIT
 from ..numpy_calls import array_by_numpy, arrays_by_numpy
 from .quantized import is_quantized
@@ -128,7 +129,7 @@ def binary(
     limits = [limit if abs(limit) < NO_LIMIT else None for limit in clamp]
     if limits != [None, None]:
         node.require(
-            kind_of(x.dtype) in _ORDERED, f"{x.dtype} has no order, so no fused activation"
+            kind_of(x.dtype) in _ORDERED, f"{tf_name(x.dtype)} has no order, so no fused activation"
         )
         if x.dtype.kind == "u" and limits[0] is not None:
             limits[0] = max(limits[0], 0.0)

@@ -12,6 +12,7 @@ from ...engine.families.layout import fill, move
 from ...engine.plan.buffer import constant
 from ...engine.plan.view import View
 from ...engine.sizes import negative
+from ...schema.dtypes import tf_name
 from ..checks import required
 from ..plan.substitution import moves_any
 from ..registry import op
@@ -37,7 +38,8 @@ def pad(node: Node) -> Emit:
         value = constant(np.full(1, _zero(x), x.dtype))
     node.require(
         value.size == 1 and value.dtype == x.dtype,
-        f"the value must be one {x.dtype}, got {value.dtype} of shape {value.shape}",
+        f"the value must be one {tf_name(x.dtype)}, got "
+        f"{tf_name(value.dtype)} of shape {value.shape}",
     )
     out = node.result([before + n + after for n, (before, after) in borders], x.dtype)
 

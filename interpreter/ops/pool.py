@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...engine.families.windows import pool
 from ...engine.sizes import largest
+from ...schema.dtypes import tf_name
 from ..checks import (
     NO_LIMIT,
     clamp_of,
@@ -65,10 +66,11 @@ def pool_2d(node: Node) -> Emit:
 def _limits_without_scales(node: Node, x: Operand) -> tuple[int, int]:
     """The limits of small integers that stand for themselves."""
     node.require(
-        node.outputs[0].quantization is None, f"input has no scale, output has one: {x.dtype}"
+        node.outputs[0].quantization is None,
+        f"input has no scale, output has one: {tf_name(x.dtype)}",
     )
     is_open = all(abs(limit) >= NO_LIMIT for limit in clamp_of(node))
-    node.require(is_open, f"{x.dtype} without a scale takes no activation function")
+    node.require(is_open, f"{tf_name(x.dtype)} without a scale takes no activation function")
     return limits_of(x.dtype)
 
 

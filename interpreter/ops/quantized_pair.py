@@ -15,6 +15,7 @@ from ...engine.families.multipliers import (
     right_shift_only,
     right_shift_or_sign,
 )
+from ...schema.dtypes import tf_name
 from .quantized import quantization_of, quantized_limits, quotient
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def quantized_pair(node: Node, a: Operand, b: Operand, shape: tuple[int, ...]) -
         quantizations.append(quantization)
     squared = node.kind == "SQUARED_DIFFERENCE"
     if squared and a.dtype != np.int8:
-        node.fail(f"quantized {a.dtype} is not supported, only int8")
+        node.fail(f"quantized {tf_name(a.dtype)} is not supported, only int8")
     limits = quantized_limits(node, a.dtype, quantizations[2], fused=not squared)
     first, second, output = ((q.scale, q.zero_point) for q in quantizations)
     if node.kind == "MUL":

@@ -15,6 +15,7 @@ from ...engine import philox
 from ...engine.philox import Philox
 from ...engine.plan.arena import check_limit
 from ...engine.sizes import is_plain
+from ...schema.dtypes import tf_name
 from ..checks import required
 from ..plan.node import NeedsValue
 from ..plan.substitution import small_floats
@@ -37,7 +38,8 @@ def random(node: Node) -> DynamicResult:
     (shape,) = required(node, 1)
     node.require(
         shape.ndim == 1 and shape.dtype == np.int32,
-        f"the shape must be int32 of one dimension, got {shape.dtype} of shape {shape.shape}",
+        "the shape must be int32 of one dimension, got "
+        f"{tf_name(shape.dtype)} of shape {shape.shape}",
     )
     if not is_plain(shape.size):
         raise NeedsValue(0)
@@ -72,11 +74,12 @@ def multinomial(node: Node) -> DynamicResult:
     """
     logits, count = required(node, 2)
     node.require(logits.ndim == 2, f"logits must have 2 dimensions, got shape {logits.shape}")
-    node.require(logits.dtype == np.float32, f"logits must be float32, got {logits.dtype}")
+    node.require(logits.dtype == np.float32, f"logits must be float32, got {tf_name(logits.dtype)}")
     node.require(logits.shape[1] > 0, f"there must be a class, got logits of {logits.shape}")
     node.require(
         count.size == 1 and count.dtype == np.int32,
-        f"the number of samples must be one int32, got {count.dtype} of shape {count.shape}",
+        "the number of samples must be one int32, got "
+        f"{tf_name(count.dtype)} of shape {count.shape}",
     )
     dtype, stream = node.outputs[0].dtype or np.int64, _stream(node)
     columns = None if count.value is None else node.sizes(1)[0]
@@ -110,11 +113,13 @@ def rng_bit_generator(node: Node) -> DynamicResult:
     sizes = (2,) if algorithm == _THREEFRY else (2, 3)
     node.require(
         state.ndim == 1 and state.size in sizes and state.dtype == np.uint64,
-        f"the state must be uint64 of size {sizes}, got {state.dtype} of shape {state.shape}",
+        f"the state must be uint64 of size {sizes}, got "
+        f"{tf_name(state.dtype)} of shape {state.shape}",
     )
     shape, dtype = node.outputs[1].shape, node.outputs[1].dtype
     if shape is None or dtype is None or dtype not in _WORDS:
-        node.fail(f"the result must be declared as integers of 32 or 64 bits, got {dtype} {shape}")
+        name = "no type" if dtype is None else tf_name(dtype)
+        node.fail(f"the result must be declared as integers of 32 or 64 bits, got {name} {shape}")
     n_words = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize // 4
     width = 2 if algorithm == _THREEFRY else _GROUP
     n_counters = -(-n_words // width)

@@ -16,6 +16,7 @@ from ...engine.families.multipliers import (
     quantize_multiplier,
 )
 from ...engine.plan.buffer import constant
+from ...schema.dtypes import tf_name
 from ..checks import limits_of, one_scale, required, supported
 from ..plan.substitution import small_floats
 from ..registry import op
@@ -63,7 +64,7 @@ def reduce(node: Node) -> Prepared:
     x, axes = required(node, 2)[0], node.constant(1)
     kind, dtypes = REDUCTIONS[node.kind]
     if axes.dtype != np.int32:
-        node.fail(f"axes must be int32, got {axes.dtype}")
+        node.fail(f"axes must be int32, got {tf_name(axes.dtype)}")
     folded: set[int] = set()
     if x.ndim:  # a scalar has nothing to fold, whatever the axes say
         folded = {node.axis("axes", x, int(axis)) for axis in axes.ravel()}
@@ -155,10 +156,11 @@ def arg_max(node: Node) -> Prepared:
         from . import other_numbers
 
         others = other_numbers if other_numbers.is_ordered(x) else None
-    node.require(x.dtype in _COMPARED or others, f"{x.dtype} is not supported")
+    node.require(x.dtype in _COMPARED or others, f"{tf_name(x.dtype)} is not supported")
     node.require(x.shape[axis] > 0, f"dimension {axis} must not be empty, got shape {x.shape}")
     shape, dtype = x.shape[:axis] + x.shape[axis + 1 :], node.outputs[0].dtype
-    node.require(dtype is None or dtype in _POSITIONS, f"result must be an integer, got {dtype}")
+    if dtype is not None and dtype not in _POSITIONS:
+        node.fail(f"result must be an integer, got {tf_name(dtype)}")
     if others is not None:
         return others.position(node, axis, shape, dtype or np.dtype(np.int64))
     out = node.result(shape)

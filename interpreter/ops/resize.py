@@ -8,6 +8,7 @@ import numpy as np
 
 from ...engine.families.resizing import bilinear
 from ...engine.sizes import negative
+from ...schema.dtypes import tf_name
 from ..checks import rank, required, required_input
 from ..plan.substitution import small_floats
 from ..registry import op
@@ -52,7 +53,7 @@ def resize_bilinear(node: Node) -> Emit:
     x, out = _images(node, 1)
     align, half = bool(node.options.align_corners), bool(node.options.half_pixel_centers)
     node.require(not (align and half), "align_corners and half_pixel_centers must not both be set")
-    node.require(x.dtype in _SUPPORTED, f"{x.dtype} is not supported")
+    node.require(x.dtype in _SUPPORTED, f"{tf_name(x.dtype)} is not supported")
     kernel, scale = "resize.bilinear", _scale
     more = {"rounding": 0.5 if x.is_integer else 0.0}
     if x.dtype in _INTEGERS:

@@ -10,7 +10,7 @@ import numpy as np
 from ...engine.families.conversion import convert
 from ...engine.plan.buffer import arena, constant
 from ...engine.sizes import largest
-from ...schema.dtypes import numpy_dtype
+from ...schema.dtypes import numpy_dtype, tf_name
 from ..checks import required
 from ..plan.substitution import small_floats
 from ..registry import op
@@ -62,7 +62,7 @@ def bucketize(node: Node) -> Emit:
     Integers are compared as float32, as TFLite's kernel does.
     """
     (x,) = required(node, 1)
-    node.require(x.dtype in _BUCKETS, f"{x.dtype} is not supported")
+    node.require(x.dtype in _BUCKETS, f"{tf_name(x.dtype)} is not supported")
     boundaries = np.asarray(node.options.boundaries, np.float32)
     node.require(
         bool((np.diff(boundaries) >= 0).all()), f"boundaries must rise, got {boundaries.tolist()}"
@@ -88,7 +88,7 @@ def top_k(node: Node) -> Prepared:
         from . import other_numbers
 
         others = other_numbers if other_numbers.is_ordered(x) else None
-    node.require(x.dtype in _TOP or others, f"{x.dtype} is not supported")
+    node.require(x.dtype in _TOP or others, f"{tf_name(x.dtype)} is not supported")
     node.require(x.ndim >= 1, f"input must have a dimension, got shape {x.shape}")
     k = largest(node.sizes(1)[0], 0)
     node.require(

@@ -10,6 +10,7 @@ import numpy as np
 from ...engine.families.layout import fill
 from ...engine.plan.buffer import constant
 from ...engine.sizes import negative
+from ...schema.dtypes import tf_name
 from ..checks import required
 from ..plan.substitution import small_floats
 from ..registry import op
@@ -41,8 +42,8 @@ SEGMENTS: dict[str, tuple[str, Callable[[Limits], float | np.floating]]] = {
 def segments(node: Node) -> Emit:
     """One row for each segment, made of the rows of `x` that the second input puts there."""
     x, ids = required(node, 2)
-    node.require(x.dtype in _TYPES, f"{x.dtype} is not supported")
-    node.require(ids.dtype == np.int32, f"segment ids must be int32, got {ids.dtype}")
+    node.require(x.dtype in _TYPES, f"{tf_name(x.dtype)} is not supported")
+    node.require(ids.dtype == np.int32, f"segment ids must be int32, got {tf_name(ids.dtype)}")
     message = f"segment ids must have the first dimensions of {x.shape}, got {ids.shape}"
     node.require_equal(ids.shape, x.shape[: ids.ndim], message)
     in_order = node.kind == "SEGMENT_SUM"

@@ -21,6 +21,7 @@ from ...engine.sizes import (
     may_be_negative,
     steps,
 )
+from ...schema.dtypes import tf_name
 from ..checks import required
 from ..plan.node import NeedsValue
 from ..plan.substitution import moves_any
@@ -253,7 +254,7 @@ def reverse_sequence(node: Node) -> Emit:
     node.require(
         lengths.shape == (batch,), f"lengths must have shape {(batch,)}, got {lengths.shape}"
     )
-    node.require(lengths.is_integer, f"lengths must be integers, got {lengths.dtype}")
+    node.require(lengths.is_integer, f"lengths must be integers, got {tf_name(lengths.dtype)}")
     out = node.result(x.shape, x.dtype)
     strides = contiguous_strides(x.shape)
     low, high = sorted((steps_axis, batch_axis))

@@ -14,6 +14,7 @@ from ...engine.families.fixedpoint import (
 )
 from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
+from ...schema.dtypes import tf_name
 from ..checks import BYTES, limits_of, name_of_dtype, one_scale, required, supported
 from ..plan.substitution import small_floats
 from ..registry import op
@@ -73,11 +74,11 @@ def _quantized(node: Node, x: Operand) -> Call:
     result = node.outputs[0].dtype or x.dtype
     if node.kind == "LOG_SOFTMAX":
         if x.dtype not in BYTES:
-            node.fail(f"quantized {x.dtype} is not supported")
+            node.fail(f"quantized {tf_name(x.dtype)} is not supported")
         require_prescribed(node, x.dtype, NEAR)
         return _log_softmax(x.dtype, input_params.scale)
     if name_of_dtype(result) not in _RESULTS[name_of_dtype(x.dtype)]:
-        node.fail(f"{x.dtype} cannot give {result}")
+        node.fail(f"{tf_name(x.dtype)} cannot give {result}")
     node.require(node.options.beta > 0, f"beta must be positive, got {node.options.beta}")
     low, high = limits_of(result)
     if x.dtype == np.int16 or result != np.int16:

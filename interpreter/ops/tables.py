@@ -20,6 +20,7 @@ from ...engine.families.fixedpoint import (
 )
 from ...engine.families.multipliers import ALL_OF_SHIFT, cyclic_shift, quantize_multiplier
 from ...engine.plan.buffer import constant
+from ...schema.dtypes import tf_name
 from ..checks import limits_of, name_of_dtype, one_scale, required_input
 from .quantized import quotient, to_int32, wrapped, wrapped_limits
 
@@ -46,7 +47,7 @@ def look_up(node: Node, x: Operand) -> Emit:
     input_params, output_params = one_scale(node, x)
     make = TABLES.get(node.kind, {}).get(name_of_dtype(x.dtype))
     if make is None:
-        node.fail(f"quantized {x.dtype} is not supported")
+        node.fail(f"quantized {tf_name(x.dtype)} is not supported")
     unsigned = np.dtype(f"uint{8 * x.itemsize}")
     values = np.arange(1 << 8 * x.itemsize).astype(unsigned).view(x.dtype).astype(np.int64)
     results = np.clip(make(node, values, input_params, output_params), *limits_of(x.dtype))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
 from ..checks import required
 from ..registry import op
 
@@ -25,7 +26,7 @@ def skip_gram(node: Node) -> DynamicResult:
     none.
     """
     (text,) = required(node, 1)
-    node.require(text.dtype.hasobject, f"input must be a string, got {text.dtype}")
+    node.require(text.dtype.hasobject, f"input must be a string, got {tf_name(text.dtype)}")
     node.require(text.size >= 1, "input must have a string")
     size, skip = int(node.options.ngram_size), int(node.options.max_skip_size)
     node.require(size >= 1, f"ngram_size must be at least 1, got {size}")

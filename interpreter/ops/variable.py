@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.run.stages import aligned
-from ...schema.dtypes import RESOURCE
+from ...schema.dtypes import RESOURCE, tf_name
 from ..checks import required_input, scope_of
 from ..registry import op
 
@@ -85,7 +85,7 @@ def _require_handle(node: Node) -> None:
     handle = required_input(node, 0)
     node.require(
         handle.dtype in (RESOURCE, np.int32) and handle.size == 1,
-        f"the first input must be one resource handle, got {handle.dtype} {handle.shape}",
+        f"the first input must be one resource handle, got {tf_name(handle.dtype)} {handle.shape}",
     )
 
 

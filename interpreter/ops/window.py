@@ -11,6 +11,7 @@ from ...engine.families.layout import fill, move
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View, contiguous_strides
 from ...engine.sizes import largest
+from ...schema.dtypes import tf_name
 from ..checks import required, required_input, same_dtype
 from ..plan.substitution import moves_any, small_floats
 from ..registry import op
@@ -47,7 +48,8 @@ def dilate(node: Node) -> Callable[[Program], None]:
     )
     node.require(
         value.dtype == x.dtype and value.size == 1,
-        f"the padding must be one {x.dtype}, got {value.dtype} of shape {value.shape}",
+        f"the padding must be one {tf_name(x.dtype)}, got "
+        f"{tf_name(value.dtype)} of shape {value.shape}",
     )
     out = node.result([(n - 1) * k + 1 for n, k in zip(x.shape, factors, strict=True)], x.dtype)
 
@@ -77,7 +79,7 @@ def reduce_window(node: Node) -> Callable[[Program], None]:
     if function is None:
         node.fail(f"reduce_function must be one of 1 to 6, got {node.options.reduce_function}")
     is_truth = x.dtype == np.bool_ and function != "add"
-    node.require(is_truth or x.dtype.name in NUMBERS, f"{x.dtype} is not supported")
+    node.require(is_truth or x.dtype.name in NUMBERS, f"{tf_name(x.dtype)} is not supported")
     node.require(x.ndim > 0, "input must have a dimension")
     node.require(start.size == 1, f"the first value must be one, got shape {start.shape}")
     window, strides, dilations = (_row(node, i) for i in (2, 3, 4))
@@ -157,7 +159,8 @@ def _row(node: Node, i: int) -> list[int]:
     values = node.sizes(i)
     node.require(
         operand.dtype == np.int64 and len(values) == rank and min(values) > 0,
-        f"input {i} must be {rank} positive int64, one a dimension, got {values} ({operand.dtype})",
+        f"input {i} must be {rank} positive int64, one a dimension, "
+        f"got {values} ({tf_name(operand.dtype)})",
     )
     return values
 

@@ -114,6 +114,14 @@ class Allocation:
         if self._inputs.pop(subgraph, None) is not None:
             self._scope.reset_states()
 
+    def prepare_early(self, subgraph: int) -> None:
+        """Prepares a subgraph so that `allocate`, for the shapes of the file, has it at once."""
+        from .recent_plans import RecentPlans
+
+        self.allocate(subgraph)
+        self._recent = RecentPlans()
+        self._recent.put(subgraph, self.plans.pop(subgraph))
+
     def _prepare(self, subgraph: int, on_layout: LayoutCallback | None) -> Plan:
         spec = self._model.subgraph(subgraph)
         shapes = {tensor: self.shape(subgraph, tensor) for tensor in spec.inputs if tensor >= 0}

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...engine import sizes
 from ...engine.plan.buffer import CONSTANT, Buffer, Storage, arena, constant
+from ...schema.dtypes import tf_name
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -288,7 +289,7 @@ class Node:
         if operand is not None and operand.sizes is not None:
             return list(operand.sizes)
         if operand is not None and not operand.is_integer:
-            self.fail(f"input {i} must be integers, got {operand.dtype}")
+            self.fail(f"input {i} must be integers, got {tf_name(operand.dtype)}")
         return [int(n) for n in self.constant(i).ravel()]
 
     def axis(self, name: str, operand: Buffer, value: int | None = None) -> int:
@@ -323,8 +324,8 @@ class Node:
         dtype = np.dtype(dtype)
         if declaration.dtype not in (None, dtype) and not retypes:
             self.fail(
-                f"output '{declaration.name}' must be {dtype}, "
-                f"the model declares {declaration.dtype}"
+                f"output '{declaration.name}' must be {tf_name(dtype)}, "
+                f"the model declares {tf_name(declaration.dtype)}"
             )
         if sizes.negative(shape):
             self.fail(f"dimensions must not be negative, got {shape}")
@@ -345,8 +346,8 @@ class Node:
         dtype = operand.dtype if dtype is None else np.dtype(dtype)
         if declaration.dtype is not None and dtype != declaration.dtype:
             self.fail(
-                f"output '{declaration.name}' must be {dtype}, "
-                f"the model declares {declaration.dtype}"
+                f"output '{declaration.name}' must be {tf_name(dtype)}, "
+                f"the model declares {tf_name(declaration.dtype)}"
             )
         message = f"shape {operand.shape} cannot be seen as {shape}: "
         message += f"{operand.size} elements against {prod(shape)}"

@@ -13,6 +13,7 @@ from ...engine.plan.program import Program
 from ...engine.run.faults import Fault
 from ...engine.run.stages import ReadValue, RunAlone
 from ...engine.run.stages import Stage as EngineStage
+from ...schema.dtypes import tf_name
 from ..registry import is_pure, prepare_of
 from ..spec import OperatorSpec, SubgraphSpec
 from .liveness import has_no_effects
@@ -202,7 +203,10 @@ class Planner:
             self._check_size(node, node.outputs[0].name, array.shape)
             if tensor >= 0 and array.dtype != self.spec.tensors[tensor].dtype:
                 declared = self.spec.tensors[tensor]
-                node.fail(f"output '{declared.name}' must be {declared.dtype}, got {array.dtype}")
+                node.fail(
+                    f"output '{declared.name}' must be {tf_name(declared.dtype)}, "
+                    f"got {tf_name(array.dtype)}"
+                )
 
     def _variable(self, tensor: int, stage: Stage, value: np.ndarray | None = None) -> Operand:
         """The operand of a variable, which starts from `value` when one is given."""
@@ -400,7 +404,10 @@ class Planner:
         for step in delegation.steps:
             if isinstance(step, Partition):
                 run = PartitionStep(
-                    step, delegation.runs[step], shared_results, partial(self.engine, stage)
+                    step,
+                    delegation.runs[step],
+                    shared_results,
+                    partial(self.engine, stage.operands),
                 )
                 stage.program.tag = step
                 stage.program.host(run, step.read, step.copied)
@@ -442,13 +449,13 @@ class Planner:
             rows.append((operator.position, operator.kind, name, reason))
         return rows
 
-    def engine(self, stage: Stage, partition: Partition) -> Run:
-        """What computes a partition of `stage` on the CPU: as a delegate's `run`."""
-        tensor_of = {operand: tensor for tensor, operand in stage.operands.items()}
+    def engine(self, before: Mapping[int, Operand], partition: Partition) -> Run:
+        """What computes a partition on the CPU, as a delegate's `run`, of a stage's operands."""
+        tensor_of = {operand: tensor for tensor, operand in before.items()}
         inputs = [tensor_of[x] for x in partition.inputs]
         outputs = [tensor_of[x] for x in partition.outputs]
-        arrays = {t: np.empty(stage.operands[t].shape, stage.operands[t].dtype) for t in inputs}
-        operands = {t: x for t, x in stage.operands.items() if x.value is not None}
+        arrays = {t: np.empty(before[t].shape, before[t].dtype) for t in inputs}
+        operands = {t: x for t, x in before.items() if x.value is not None}
         operands.update((t, self.bound(t, array)) for t, array in arrays.items())
         for op in partition.ops:
             for tensor in self.spec.operators[op.index].outputs:
@@ -504,5 +511,7 @@ def _plain(error: BaseException) -> str:
 
 def _inputs(node: Node | Partition) -> str:
     """The inputs as part of a message: names, types and shapes."""
-    words = ["none" if x is None else f"'{x.name}' {x.dtype} {x.shape}" for x in node.inputs]
+    words = [
+        "none" if x is None else f"'{x.name}' {tf_name(x.dtype)} {x.shape}" for x in node.inputs
+    ]
     return f"\ninputs: {', '.join(words)}" if words else ""

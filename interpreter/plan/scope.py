@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.run.stages import Control
+from ...schema.dtypes import tf_name
 from .node import NodeError
 
 if TYPE_CHECKING:
@@ -240,7 +241,7 @@ class Scope:
             if array.dtype != declared.dtype:
                 raise NodeError(
                     f"input '{declared.name}' of subgraph {subgraph} '{spec.name}' must be "
-                    f"{declared.dtype}, got {array.dtype}"
+                    f"{tf_name(declared.dtype)}, got {tf_name(array.dtype)}"
                 )
         if subgraph in self._active:
             raise NodeError(f"subgraph {subgraph} calls itself")

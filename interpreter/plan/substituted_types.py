@@ -9,6 +9,7 @@ import numpy as np
 
 from ...engine.families.conversion import convert
 from ...engine.plan.buffer import arena
+from ...schema.dtypes import tf_name
 from ..checks import name_of_dtype
 from ..compute import run_now
 from .node import DynamicResult, HostCall, Node, Operand, TensorDeclaration
@@ -47,7 +48,9 @@ def moved_as_indices(node: Node, prepare: Prepare, moved: Sequence[int]) -> Prep
     """`prepare` on the numbers of the elements of those inputs that are `moved`."""
     dtypes = [x.dtype for i in moved if (x := node.inputs[i]) is not None]
     for dtype in dtypes[1:]:
-        node.require(dtype == dtypes[0], f"inputs must be {dtypes[0]}, got {dtype}")
+        node.require(
+            dtype == dtypes[0], f"inputs must be {tf_name(dtypes[0])}, got {tf_name(dtype)}"
+        )
     outputs = [TensorDeclaration(out.name, _INDEX, None, out.shape) for out in node.outputs]
 
     def indexed(arrays: Sequence[np.ndarray | None] | None) -> Node:

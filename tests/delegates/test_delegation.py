@@ -290,6 +290,12 @@ def test_reports_need_delegates_and_memory(chosen):
         Interpreter(model_content=content, experimental_delegates=[chosen("a")]).delegate_report()
 
 
+@pytest.mark.parametrize("no_list", ["xla", 5])
+def test_what_is_no_list_of_delegates(no_list):
+    with pytest.raises(ValueError, match=f"must be a list of delegates, got {no_list!r}"):
+        Interpreter(model_content=network(CHAIN, "d"), experimental_delegates=no_list)
+
+
 @pytest.mark.parametrize("no_delegate", [object(), "xla", Delegate])
 def test_only_delegates_are_taken(no_delegate):
     with pytest.raises(ValueError, match="load_delegate makes one"):

@@ -190,3 +190,9 @@ def test_the_bytes_of_a_model_are_no_path():
     with pytest.raises(ValueError, match=r"^Could not open a path with a NUL") as failed:
         lite.Interpreter(MODEL.read_bytes())
     assert failed.value.__notes__ == ["The bytes of a model are model_content"]
+
+
+@pytest.mark.parametrize("switch", ["share_weights", "profile"])
+def test_switches_are_true_or_false(switch):
+    with pytest.raises(TypeError, match=f"^{switch} must be True or False, got 'no'"):
+        lite.Interpreter(str(MODEL), **{switch: "no"})

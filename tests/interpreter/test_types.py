@@ -21,6 +21,7 @@ from flatlite.schema.dtypes import TENSOR_TYPES
 from flatlite.schema.errors import ModelError
 from flatlite.schema.flatbuffer import record
 from flatlite.schema.quantization import Quantization
+from flatlite.schema.tables import BUILTIN_OPERATOR
 
 SMALL_FLOATS = {
     "float16": 2.0**-10,
@@ -488,3 +489,19 @@ def test_orders_and_sums_of_other_numbers(dtype, builder, saved):
         ]
     for ours, want in zip(got, wanted, strict=True):
         np.testing.assert_array_equal(ours, want)
+
+
+def test_messages_call_strings_by_their_name():
+    messages = []
+    for kind in sorted(BUILTIN_OPERATOR.keys() - {"CUSTOM", "DELEGATE"}):
+        for n_inputs in 1, 2, 3:
+            for result in "FLOAT32", "STRING":
+                b = Builder()
+                inputs = [b.input(f"x{i}", (2, 3), "STRING") for i in range(n_inputs)]
+                b.op(kind, inputs, [b.tensor("y", (2, 3), result)])
+                try:
+                    Interpreter(model_content=save(b.outputs(n_inputs))).allocate_tensors()
+                except (RuntimeError, ValueError) as error:
+                    messages.append(str(error))
+    assert len(messages) > 1000
+    assert not [message for message in messages if "object" in message]

@@ -9,6 +9,7 @@ import numpy as np
 from ....engine.families import gemm, quantization, quantized_gemm
 from ....engine.families.layout import move
 from ....engine.plan.view import View
+from ....schema.dtypes import tf_name
 from ...checks import rank, required
 from ..quantized import quantization_of
 
@@ -34,9 +35,11 @@ def basic_lstm(node: Node) -> Emit:
     Result and state also go to the inputs they are given as.
     """
     x, last, weights, bias, state = inputs = required(node, 5)
-    node.require(x.dtype.name in _TYPES, f"{x.dtype} is not supported yet")
+    node.require(x.dtype.name in _TYPES, f"{tf_name(x.dtype)} is not supported yet")
     for part, dtype in zip(inputs, _TYPES[x.dtype.name], strict=True):
-        node.require(part.dtype.name == dtype, f"'{part.name}' must be {dtype}, got {part.dtype}")
+        node.require(
+            part.dtype.name == dtype, f"'{part.name}' must be {dtype}, got {tf_name(part.dtype)}"
+        )
     rank(node, "input", x, 2)
     rank(node, "state", state, 2)
     batch, depth, n = *x.shape, state.shape[1]

@@ -14,6 +14,7 @@ import numpy as np
 
 from ....engine.families.fixedpoint import multiply_by_quantized_multiplier, rounding_divide_by_pot
 from ....engine.families.multipliers import quantize_multiplier
+from ....schema.dtypes import tf_name
 from ..quantized import quantization_of
 from .rnn import initialized, state_of
 
@@ -169,7 +170,8 @@ def _cell(node: Node, x: Operand, parts: Parts, positions: tuple[int, int]) -> _
     states = ((hidden, np.int8), (memory, np.int16))
     for state, dtype in states:
         node.require(
-            state.dtype == dtype, f"'{state.name}' must be {np.dtype(dtype)}, got {state.dtype}"
+            state.dtype == dtype,
+            f"'{state.name}' must be {np.dtype(dtype)}, got {tf_name(state.dtype)}",
         )
     scale = _scale(node, memory)
     node.require(
@@ -250,7 +252,7 @@ def _value(node: Node, part: Operand, dtype: type[np.signedinteger]) -> np.ndarr
     """What a constant input of this type holds."""
     node.require(
         part.dtype == dtype and part.value is not None,
-        f"'{part.name}' must be a constant {np.dtype(dtype)}, got {part.dtype}",
+        f"'{part.name}' must be a constant {np.dtype(dtype)}, got {tf_name(part.dtype)}",
     )
     assert part.value is not None
     return part.value

@@ -11,6 +11,7 @@ import numpy as np
 
 from ....engine.families import recurrent, recurrent_i8
 from ....engine.plan.buffer import constant
+from ....schema.dtypes import tf_name
 from ...checks import required_input
 from ..quantized import quantization_of
 from .rnn import initialized, state_of
@@ -53,7 +54,8 @@ def lstm_quantized(
     initial_states = [required_input(node, i) for i in positions]
     for state, dtype in zip(initial_states, (np.int8, np.int16), strict=True):
         node.require(
-            state.dtype == dtype, f"'{state.name}' must be {np.dtype(dtype)}, got {state.dtype}"
+            state.dtype == dtype,
+            f"'{state.name}' must be {np.dtype(dtype)}, got {tf_name(state.dtype)}",
         )
     cell = _cell(node, x, parts, *initial_states)
     out = node.result((*x.shape[:-1], n_out), np.int8)
@@ -85,7 +87,8 @@ def _check_types(node: Node, parts: Parts) -> None:
         for part in operands:
             node.require(
                 part is None or part.dtype == dtype,
-                f"'{part and part.name}' must be {np.dtype(dtype)}, got {part and part.dtype}",
+                f"'{part and part.name}' must be {np.dtype(dtype)}, "
+                f"got {part and tf_name(part.dtype)}",
             )
 
 

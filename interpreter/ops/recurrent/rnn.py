@@ -9,6 +9,7 @@ import numpy as np
 from ....engine.families import recurrent
 from ....engine.families.layout import move
 from ....engine.plan.buffer import Buffer, arena, constant
+from ....schema.dtypes import tf_name
 from ...checks import rank, required, required_input
 from ...plan.node import Node
 from ...registry import op
@@ -134,7 +135,7 @@ def dequantized(node: Node, i: int) -> Buffer | None:
     part = node.optional(i)
     if part is None or part.dtype == np.float32:
         return part
-    node.require(part.dtype.name in _HYBRID, f"{part.dtype} is not supported yet")
+    node.require(part.dtype.name in _HYBRID, f"{tf_name(part.dtype)} is not supported yet")
     value = node.constant(i)
     quantized = value.view(np.int8) if value.dtype == np.uint8 else value
     return constant(quantized.astype(np.float32) * scales_of(node, part)[0])
@@ -223,7 +224,7 @@ def weights_of(node: Node, operands: Sequence[Operand]) -> recurrent.Weights:
         rank(node, f"'{operand.name}'", operand, 2)
         node.require(
             operand.dtype == np.float32 or operand.dtype.name in _HYBRID,
-            f"{operand.dtype} is not supported yet",
+            f"{tf_name(operand.dtype)} is not supported yet",
         )
     node.require(len(quantized) == 1, "weights must be all float32 or all 8-bit integers")
     if quantized == {False}:
@@ -242,7 +243,8 @@ def weights_of(node: Node, operands: Sequence[Operand]) -> recurrent.Weights:
 def require_float32(node: Node, operand: Operand) -> Operand:
     """`operand`, which must be of float32."""
     node.require(
-        operand.dtype == np.float32, f"'{operand.name}' must be float32, got {operand.dtype}"
+        operand.dtype == np.float32,
+        f"'{operand.name}' must be float32, got {tf_name(operand.dtype)}",
     )
     return operand
 
@@ -297,7 +299,7 @@ def _cell(
 
 def require_float32_input(node: Node, x: Operand) -> None:
     """Refuses inputs of another dtype than float32."""
-    node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
+    node.require(x.dtype == np.float32, f"{tf_name(x.dtype)} is not supported yet")
 
 
 def _emit_all(emits: Sequence[Emit]) -> Emit:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....engine.families import recurrent_i8
+from ....schema.dtypes import tf_name
 from ...checks import one_scale, required_input
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def svdf_quantized(
     ):
         node.require(
             part is None or part.dtype.name == dtype,
-            f"'{part and part.name}' must be {dtype}, got {part and part.dtype}",
+            f"'{part and part.name}' must be {dtype}, got {part and tf_name(part.dtype)}",
         )
     *operand_params, result = one_scale(node, x, features, times, initial_state)
     before, of_features, of_times, of_state = (np.float32(p.scale) for p in operand_params)

@@ -21,6 +21,7 @@ from ....engine.families.elementwise import elementwise
 from ....engine.families.layout import move
 from ....engine.plan.buffer import Buffer, arena, constant
 from ....engine.plan.view import View
+from ....schema.dtypes import tf_name
 from ...checks import scope_of
 from ...numpy_calls import array_by_numpy, arrays_by_numpy
 from ...plan import regions
@@ -516,6 +517,7 @@ def _halves(node: Node) -> tuple[list[Operand], list[Operand]]:
         )
         node.require(
             start.size == 1 and start.dtype == x.dtype,
-            f"the start must be one {x.dtype}, got {start.dtype} of shape {start.shape}",
+            f"the start must be one {tf_name(x.dtype)}, got "
+            f"{tf_name(start.dtype)} of shape {start.shape}",
         )
     return arrays, starts

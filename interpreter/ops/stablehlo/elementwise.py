@@ -15,7 +15,8 @@ import numpy as np
 from ....engine.families.conversion import convert
 from ....engine.families.elementwise import elementwise
 from ....engine.plan.buffer import Buffer, arena, constant
-from ...checks import name_of_dtype, required, same_dtype
+from ....schema.dtypes import tf_name
+from ...checks import required, same_dtype
 from ...numpy_calls import array_by_numpy
 from ...plan.node import DynamicResult, HostCall
 from ...plan.substitution import moves_any, small_floats
@@ -176,7 +177,7 @@ def unary(node: Node) -> Emit | HostCall | DynamicResult:
 
 def require_kind(node: Node, x: Operand, kinds: str) -> None:
     """Refuses types that the specification does not have for the operator."""
-    node.require(x.dtype.kind in kinds, f"{name_of_dtype(x.dtype)} is not supported")
+    node.require(x.dtype.kind in kinds, f"{tf_name(x.dtype)} is not supported")
 
 
 def _result_type(node: Node, x: Operand) -> np.dtype:
@@ -298,7 +299,9 @@ def select(node: Node) -> Emit | DynamicResult:
     condition, x, y = operands(node, 3)
     same_dtype(node, (x, y))
     require_shape(node, x, y)
-    node.require(condition.dtype == np.bool_, f"the condition must be bool, got {condition.dtype}")
+    node.require(
+        condition.dtype == np.bool_, f"the condition must be bool, got {tf_name(condition.dtype)}"
+    )
     if condition.ndim:
         require_shape(node, x, condition)
     out = node.result(x.shape, x.dtype)

@@ -16,7 +16,8 @@ from ....engine.families.layout import copy, fill, move
 from ....engine.plan.buffer import Buffer, arena, constant
 from ....engine.plan.view import View, contiguous_strides
 from ....engine.sizes import largest
-from ...checks import name_of_dtype, same_dtype
+from ....schema.dtypes import tf_name
+from ...checks import same_dtype
 from ...plan.substitution import moves_any
 from ...registry import op
 from ..gather import write_box
@@ -45,7 +46,7 @@ def iota(node: Node) -> None:
     _require_axes(node, "iota_dimension", [axis], len(shape))
     if dtype is None:
         node.fail("the type of the result is not declared")
-    node.require(dtype.kind not in "bO", f"indices are no {name_of_dtype(dtype)}")
+    node.require(dtype.kind not in "bO", f"indices are no {tf_name(dtype)}")
     column = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
     node.result(shape, dtype, value=np.broadcast_to(column.astype(dtype), shape))
 
