@@ -133,7 +133,7 @@ def write_rnn(op: Op, b: Builder) -> list[Tensor] | None:
     return [b.UNIDIRECTIONAL_SEQUENCE_RNN(op.inputs[0], *operands, **options_of_sequence(op))]
 
 
-def rnn_parameters(op: Op) -> list[Tensor]:
+def rnn_parameters(op: Op) -> tuple[Tensor, ...]:
     """The weights and bias of an RNN_SEQUENCE, which is two products in TensorFlow's files."""
     for weights in op.inputs[1:3]:
         weights.n_source = _value(weights).size
