@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ...schema.errors import ConverterError, noted
@@ -22,7 +23,7 @@ from ..sources.source import (
 )
 from .arguments import check_kinds, known_shapes, path_of, tensors_of
 from .conversion import Conversion
-from .live import function_sources, keras_sources, loaded_with
+from .live import frozen_sources, function_sources, keras_sources, loaded_with
 from .options import constants
 from .results import Results
 
@@ -86,6 +87,9 @@ class TFLiteConverter(Results):
         exclude_conversion_metadata: leaves out what converted the model, from what and how.
         serialize_debug_metadata: whether the file says from which node of the source each operator
             comes, in its entry debug_metadata.
+        experimental_lower_to_saved_model: False freezes a function or Keras model in memory where
+            it would be saved: inputs are called as its arguments, outputs Identity, Identity_1 and
+            so on, and the file has no signature.
         experimental_new_quantizer: False leaves inputs and outputs that only operators in float
             touch in float, whatever inference_input_type asks for, as TensorFlow's first quantizer.
         io_order: positions of inputs and outputs in the file: "source", or "tensorflow" for those
@@ -123,6 +127,7 @@ class TFLiteConverter(Results):
         if isinstance(graph_def, list | tuple):
             owner = trackable_obj if input_tensors is None else input_tensors
             self._start(function_sources(graph_def, owner), None, 2)
+            self._frozen = cache(lambda: frozen_sources(graph_def))
             return
         for kind, tensors, name, arrays in (
             ("input", input_tensors, "input_arrays_with_shape", input_arrays_with_shape),
@@ -170,6 +175,7 @@ class TFLiteConverter(Results):
     ) -> None:
         self._sources, self._path, self._api_version = sources, path, api_version
         self._deferred: tuple[ValueError, list[str]] | None = None
+        self._frozen: Callable[[], Sequence[Source]] | None = None
         Results.__init__(self)
 
     @classmethod
@@ -428,7 +434,9 @@ class TFLiteConverter(Results):
                 f"from_keras_model takes a live model in TensorFlow, got {type(model).__name__}; "
                 "from_keras_model_file reads a .keras or .h5 file"
             )
-        return cls._of(keras_sources(model), None, 2)
+        converter = cls._of(keras_sources(model), None, 2)
+        converter._frozen = cache(lambda: keras_sources(model, is_frozen=True))
+        return converter
 
     @classmethod
     def from_concrete_functions(cls, funcs: Any, trackable_obj: Any = None) -> TFLiteConverter:
@@ -451,13 +459,21 @@ class TFLiteConverter(Results):
             UserWarning: TensorFlow cannot save a single function with `trackable_obj`, so that it
                 is frozen.
         """
-        return cls._of(function_sources(funcs, trackable_obj), None, 2)
+        converter = cls._of(function_sources(funcs, trackable_obj), None, 2)
+        converter._frozen = cache(lambda: frozen_sources(funcs))
+        return converter
+
+    def _chosen_sources(self) -> Sequence[Source]:
+        """What `experimental_lower_to_saved_model` asks for."""
+        if self.experimental_lower_to_saved_model or self._frozen is None:
+            return self._sources
+        return self._frozen()
 
     def get_input_arrays(self) -> list[str]:
         """The names of the input tensors, in order; of the first signature where several are."""
         if self._deferred is not None:
             return self._deferred[1]
-        sources = arranged(self._sources, self.io_order)
+        sources = arranged(self._chosen_sources(), self.io_order)
         return [short_name(port.name) for port in sources[0].inputs]
 
     def convert(self) -> bytes:
@@ -483,11 +499,17 @@ class TFLiteConverter(Results):
         if self._api_version == 1:
             check_ranges_of_inputs(self)
         self.check()
+        if not self.experimental_lower_to_saved_model and self._frozen is None:
+            warnings.warn(
+                "experimental_lower_to_saved_model has no effect: only functions and Keras models "
+                "in memory can be frozen instead of saved",
+                stacklevel=caller(),
+            )
         with naming(self._path):
             if self.accuracy_budget is not None:
                 last, content = self._searched()
             else:  # here, as warnings count the frames to whoever called
-                last = Conversion(self, self._sources, self._api_version)
+                last = Conversion(self, self._chosen_sources(), self._api_version)
                 content = last.run()
         self._last = last
         is_drawing = self.output_format != constants.TFLITE
@@ -498,7 +520,7 @@ class TFLiteConverter(Results):
 
     def _converted(self, settings: Settings) -> tuple[Conversion, bytes]:
         """One run with some settings."""
-        conversion = Conversion(settings, self._sources, self._api_version)
+        conversion = Conversion(settings, self._chosen_sources(), self._api_version)
         return conversion, conversion.run()
 
     def _searched(self) -> tuple[Conversion, bytes]:
@@ -523,7 +545,7 @@ class TFLiteConverter(Results):
         """Raises ValueError when an input has no `quantized_input_stats` and others have."""
         from ..quantize.settings_recipe import input_statistics
 
-        stats = input_statistics(self, self._sources)
+        stats = input_statistics(self, self._chosen_sources())
         missing = [name for name in self.get_input_arrays() if name not in stats]
         if stats and missing:
             raise noted(

@@ -11,7 +11,6 @@ WITHOUT_EFFECT = {
     "elide_elementsattrs_if_larger": None,
     "enable_timing": None,
     "experimental_enable_resource_variables": True,
-    "experimental_lower_to_saved_model": True,
     "experimental_new_dynamic_range_quantizer": True,
     "ir_dump_dir": None,
     "ir_dump_func_regex": None,

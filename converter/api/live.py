@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...schema.errors import ConverterError, noted
@@ -43,6 +44,15 @@ def function_sources(funcs: Any, owner: Any = None) -> list[GraphSource]:
         return [_frozen(functions)]
 
 
+def frozen_sources(funcs: Any) -> list[GraphSource]:
+    """A single function, frozen whoever owns it; errors as of `from_concrete_functions`."""
+    try:
+        return function_sources(funcs)
+    except ValueError as error:
+        noted(error, "experimental_lower_to_saved_model = False asks for a frozen function")
+        raise
+
+
 def _frozen(functions: Sequence[Any]) -> GraphSource:
     """A single function with the values of its variables."""
     from ..sources import running_tensorflow
@@ -75,8 +85,11 @@ def _owned(functions: Sequence[Any], owner: Any) -> list[GraphSource]:
             return [source]
 
 
-def keras_sources(model: Any) -> Sequence[GraphSource]:
-    """The sources of a Keras model in memory; errors as of `from_keras_model`."""
+def keras_sources(model: Any, is_frozen: bool = False) -> Sequence[GraphSource]:
+    """The sources of a Keras model in memory; errors as of `from_keras_model`.
+
+    With `is_frozen` they have the names of frozen graphs, and no signatures.
+    """
     from ..keras.files.live import can_export, export, function_of, is_keras_model, session_of
     from ..sources import keras, running_tensorflow, saved_model
 
@@ -84,7 +97,7 @@ def keras_sources(model: Any) -> Sequence[GraphSource]:
         raise TypeError(f"from_keras_model cannot read a live {type(model).__name__}; {EXPORT}")
     try:
         with naming(None):
-            return [keras.from_live(model)]
+            return [keras.from_live(model, is_frozen)]
     except (ConverterError, ValueError):
         function = function_of(model)
         if function is not None:
@@ -101,7 +114,21 @@ def keras_sources(model: Any) -> Sequence[GraphSource]:
 
         with TemporaryDirectory() as folder:
             export(model, folder)
-            return saved_model.load(folder, api_version=2)
+            sources = saved_model.load(folder, api_version=2)
+        return [as_frozen(source) for source in sources] if is_frozen else sources
+
+
+def as_frozen(source: GraphSource) -> GraphSource:
+    """A signature with the names that its function has when TensorFlow freezes it.
+
+    Inputs are called as the arguments; results are Identity, Identity_1 and so on.
+    """
+    inputs = tuple(replace(port, name=port.key) for port in source.inputs)
+    outputs = tuple(
+        replace(port, name=f"Identity_{i}" if i else "Identity")
+        for i, port in enumerate(source.outputs)
+    )
+    return replace(source, key=None, inputs=inputs, outputs=outputs, tensorflow=None)
 
 
 def loaded_with(path: str | os.PathLike, custom_objects: Mapping[str, Any]) -> Any:

@@ -36,6 +36,7 @@ INTERNAL = (
     "_pareto_front",
     "_is_complete",
     "_deferred",
+    "_frozen",
 )
 """What is no setting."""
 
@@ -68,6 +69,7 @@ class Settings:
         self.dump_graphviz_dir: Any = None
         self.dump_graphviz_video: bool = False
         self.exclude_conversion_metadata = False
+        self.experimental_lower_to_saved_model = True
         self.experimental_new_converter = True
         self.experimental_new_quantizer: bool | None = True
         self.experimental_use_stablehlo_quantizer = False

@@ -6,7 +6,13 @@ from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
 from .driver import rewrite
 from .rewrite import builder, constant_of, producer_of
-from .sequences import FIRST_STATE, lstm_parameters, options_of_sequence, states_of
+from .sequences import (
+    FIRST_STATE,
+    lstm_parameters,
+    options_of_sequence,
+    rnn_parameters,
+    states_of,
+)
 
 N_AUXILIARY = 9
 
@@ -71,7 +77,7 @@ def _bidirectional(b: Builder, forward: Op, backward: Op) -> tuple[Tensor, Tenso
         operands = [
             operand
             for op, (state,) in zip((forward, backward), states, strict=True)
-            for operand in (*op.inputs[1:4], state)
+            for operand in (*rnn_parameters(op), state)
         ]
         return b.op(
             "BIDIRECTIONAL_SEQUENCE_RNN", x, *operands, None, None, None, n_outputs=2, **options

@@ -129,8 +129,15 @@ def _split(b: Builder, x: Tensor, widths: Sequence[int]) -> list[Tensor]:
 
 def write_rnn(op: Op, b: Builder) -> list[Tensor] | None:
     """UNIDIRECTIONAL_SEQUENCE_RNN."""
-    y = b.UNIDIRECTIONAL_SEQUENCE_RNN(*op.inputs[:4], *states_of(op, b), **options_of_sequence(op))
-    return [y]
+    operands = (*rnn_parameters(op), *states_of(op, b))
+    return [b.UNIDIRECTIONAL_SEQUENCE_RNN(op.inputs[0], *operands, **options_of_sequence(op))]
+
+
+def rnn_parameters(op: Op) -> tuple[Tensor, ...]:
+    """The weights and bias of an RNN_SEQUENCE, which is two products in TensorFlow's files."""
+    for weights in op.inputs[1:3]:
+        weights.n_source = _value(weights).size
+    return op.inputs[1:4]
 
 
 def write_lstm(op: Op, b: Builder) -> list[Tensor] | None:

@@ -27,6 +27,9 @@ from .weights import weights_of
 
 ROWS = WeightRule(axis=0)
 """Weights with a scale for each row."""
+MIXED = 16
+"""From so many times the least number of elements on a hybrid kernel of gates pays, also where some
+of its weights are smaller than that and would stay float."""
 Schemes = Callable[[Op], "Scheme | None"]
 
 
@@ -118,26 +121,35 @@ def has_large_weights(op: Op, rule: WeightRule, scheme: Scheme) -> bool:
     if not all(x.is_constant and is_float32(x) for x in weights):
         return False
     n_elements = max(max(x.data.size, x.n_source) for x in weights)
-    stated = weights[0].fake_quant
-    is_large = n_elements >= scheme.smallest or (
-        stated is not None and stated.bits <= scheme.few_bits
-    )
+    is_large = n_elements >= scheme.smallest or has_few_bits(weights[0], scheme)
     return is_large and is_float32(op.output) and all(np.isfinite(x.data).all() for x in weights)
 
 
-def is_of_small_parts(op: Op, scheme: Scheme) -> bool:
-    """Whether the weights of `op` are large only before they are cut into those of gates.
+def is_small_in_source(weights: Tensor, scheme: Scheme) -> bool:
+    """Whether a product of the source, which became one of several of an operator, stays float."""
+    return 0 < weights.n_source < scheme.smallest
 
-    A DEQUANTIZE makes such weights float32: a hybrid kernel of gates has one scale for each, where
-    the source's product has one for each row, and on such small weights it saves no time.
+
+def has_few_bits(weights: Tensor, scheme: Scheme) -> bool:
+    """Whether weights were fake-quantized to so few bits that they are integers at any size."""
+    return weights.fake_quant is not None and weights.fake_quant.bits <= scheme.few_bits
+
+
+def is_of_small_parts(op: Op, scheme: Scheme) -> bool:
+    """Whether the weights of `op` are large only before they are cut into those of gates, or only
+    some of them are, and those not very.
+
+    A DEQUANTIZE makes such weights float32: a hybrid kernel takes all of them as integers, with one
+    scale for each gate, where the source's product has one for each row, and on such small weights
+    it saves no time.
     """
     rule = WEIGHT_RULES.get(op.kind)
     if rule is None or not rule.others or op.input(rule.weights) is None:
         return False
     weights = [x for i in (rule.weights, *rule.others) if (x := op.input(i)) is not None]
-    return has_large_weights(op, rule, scheme) and all(
-        x.data.size < scheme.smallest for x in weights
-    )
+    are_mixed = any(is_small_in_source(x, scheme) for x in weights)
+    least = scheme.smallest * MIXED if are_mixed else scheme.smallest
+    return has_large_weights(op, rule, scheme) and all(x.data.size < least for x in weights)
 
 
 def dequantize_result(graph: Graph, op: Op, dtype: np.dtype, params: Quantization) -> None:
@@ -161,7 +173,10 @@ def quantized_inputs(op: Op, scheme: Scheme) -> Iterator[int]:
     if rule is None or op.input(rule.weights) is None:
         return
     if has_large_weights(op, rule, scheme):
-        yield from (i for i in (rule.weights, *rule.others) if op.input(i) is not None)
+        for i in (rule.weights, *rule.others):
+            weights = op.input(i)
+            if weights is not None and not is_small_in_source(weights, scheme):
+                yield i
 
 
 def fits_float16(array: np.ndarray) -> bool:

@@ -99,12 +99,21 @@ class Needs:
         coarsest = finest * COARSE if is_shared else np.inf
         return self.covers(params, needed) and params.scale <= coarsest
 
-    def common(self, op: Op) -> Range | None:
-        """What one scale for all inputs of `op` must hold; None where nothing is measured."""
+    def common(self, op: Op, adopted: Mapping[Tensor, Quantization]) -> Range | None:
+        """What one scale for all inputs of `op` must hold; None where that is not known of one.
+
+        Of inputs without a range it is all that the scale stands for which they have `adopted`.
+        """
         needed = None
         for i, tensor in enumerate(op.inputs):
-            if is_float32(tensor) and (tensor.is_constant or tensor in self.calibrated):
+            if not is_float32(tensor):
+                continue
+            if tensor.is_constant or tensor in self.calibrated:
                 needed = hull(needed, self.input_range(op, i))
+            elif tensor in adopted:
+                needed = hull(needed, limits_of(adopted[tensor], self._scheme.integers))
+            else:
+                return None
         return needed
 
     def check(self, tensor: Tensor, needed: Range, params: Quantization, reader: str) -> None:

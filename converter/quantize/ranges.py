@@ -185,7 +185,7 @@ class Scales:
         results = [t for t in op.outputs if is_float32(t) and t in self.of]
         order = [*results, *inputs] if len(float32_inputs(op)) > 1 else [*inputs, *results]
         order.sort(key=lambda tensor: tensor not in self._fixed)
-        needed = self.needs.common(op)
+        needed = self.needs.common(op, self.of)
         if not order or needed is None or not np.isfinite(needed).all():
             return self.of[order[0]] if order else None
         fitting = (

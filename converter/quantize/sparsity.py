@@ -3,7 +3,8 @@
     x, w:[32,64] in 1x4 blocks -> FULLY_CONNECTED -> y      w is sparse; the kernel skips the zeros
     w:[16,3,3,8] -> DENSIFY -> CONV_2D -> y                 DENSIFY, once, when the file is loaded
 
-Weights stay dense where less than 30 % of them are zero, or their sparse form is not smaller; so do
+Weights stay dense where less than 30 % of them are zero, or what is listed of them is not smaller
+(a DENSIFY's own 200 bytes in the file do not count, as in TensorFlow); so do
 int8 ones that are not in blocks or whose operator gets float32, which LiteRT refuses or misreads
 with XNNPACK.
 """
@@ -41,8 +42,6 @@ KINDS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
 DTYPES = (np.dtype(np.float32), np.dtype(np.int8))
 SPARSE_CSR = tables.DIMENSION_TYPE["SPARSE_CSR"]
 VECTORS = (("Uint8Vector", np.uint8), ("Uint16Vector", np.uint16), ("Int32Vector", np.int32))
-DENSIFY_BYTES = 200
-"""About what a DENSIFY, its tensor and the levels take in a file."""
 
 
 class Outcome(Enum):
@@ -126,8 +125,7 @@ def _encode(
         return Outcome.REFUSED
     if (weights, block) not in sparse_forms:
         n_bytes, levels = compressed(array, block)
-        size = n_bytes + sum(map(bytes_of, levels)) + DENSIFY_BYTES * is_densified
-        if size >= array.nbytes:
+        if n_bytes + sum(map(bytes_of, levels)) >= array.nbytes:
             return Outcome.DENSE
         sparse_forms[weights, block] = sparse(weights, levels, block)
         if is_densified:

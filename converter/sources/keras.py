@@ -73,15 +73,19 @@ def load(
     archive = open_archive(model_file, weights_file)
     arrays = input_arrays, output_arrays
     is_version_1 = archive.is_legacy and archive.version[0] < 3  # TF1's converter reads only these
-    return _source_of(archive, arrays, input_shapes, custom_objects or {}, is_version_1)
+    source = _source_of(archive, arrays, input_shapes, custom_objects or {}, is_version_1)
+    return replace(source, api_version=1) if is_version_1 else source
 
 
-def from_live(model: Any) -> GraphSource:
+def from_live(model: Any, is_frozen: bool = False) -> GraphSource:
     """The computation of a Keras model in memory, of Keras 2 or 3 with any backend.
+
+    With `is_frozen` it has the names of a frozen graph, and no signature.
 
     Raises as `load` does; ModelError, too, when it is not built, or no configuration describes it.
     """
-    return _source_of(archive_of(model), (None, None), None, {}, False)
+    source = _source_of(archive_of(model), (None, None), None, {}, is_frozen)
+    return replace(source, key=None, api_version=2) if is_frozen else source
 
 
 def _source_of(
@@ -89,9 +93,9 @@ def _source_of(
     arrays: tuple[Iterable[str] | None, Iterable[str] | None],
     shapes: Shapes | None,
     custom_objects: Mapping,
-    is_version_1: bool,
+    is_frozen: bool,
 ) -> GraphSource:
-    """The computation of an opened model; names as TensorFlow 1 or 2 gives them."""
+    """The computation of an opened model; names as of a frozen graph, or of a SavedModel."""
     is_keras3 = archive.version[0] >= 3
     model = read_model(archive.config)
     note_custom(list(model.leaves()), custom_objects)
@@ -107,25 +111,24 @@ def _source_of(
     if arrays[1] is not None:
         ends = ends[0], _chosen_outputs(outputs, writer.results, arrays[1])
     call = "Stateful" if any(layer.stored_weights for layer in model.leaves()) else ""
-    if is_version_1:
+    if is_frozen:
         by_key = [reference.layer for reference in flatten(model.inputs, by_key=True)]
         sorted_keys = sorted(outputs) if isinstance(model.outputs, dict) else [*outputs]
         positions = (
             tuple(by_key if arrays[0] is None else ends[0]),
             tuple(sorted_keys if arrays[1] is None else ends[1]),
         )
-        tensor_names = _version_1_names(inputs)
+        tensor_names = _frozen_names(inputs)
         results = dict(zip(sorted_keys, _numbered("Identity"), strict=False))
     else:
         orders = [tensorflow_order({key: key for key in end}, 2) for end in ends]
         positions = orders[0], orders[1]
         tensor_names = {key: _input_name(key) for key in inputs}
         results = {key: f"{call}PartitionedCall:{i}" for i, key in enumerate(sorted(outputs))}
-    source = _source(writer, ends, (tensor_names, results), positions)
-    return replace(source, api_version=1) if is_version_1 else source
+    return _source(writer, ends, (tensor_names, results), positions)
 
 
-def _version_1_names(keys: Iterable[str]) -> dict[str, str]:
+def _frozen_names(keys: Iterable[str]) -> dict[str, str]:
     """Names of inputs by their keys: the keys themselves, where TensorFlow allows them."""
     others = _numbered("Placeholder")
     return {key: next(others) if INVALID.search(key) else key for key in keys}

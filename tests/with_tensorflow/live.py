@@ -131,6 +131,44 @@ def check_constructor():
     assert not Interpreter(model_content=TFLiteConverter([function]).convert()).get_signature_list()
 
 
+class Subclassed(tf.keras.Model):
+    """A model that only its own code describes."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(3)
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+
+def check_frozen_instead_of_saved():
+    """experimental_lower_to_saved_model = False: names as TensorFlow 2.21 gives them."""
+    module = Scaled()
+    functions = [getattr(module, name).get_concrete_function() for name in ("scale", "find")]
+    subclassed = Subclassed()
+    subclassed(X)
+    for converter, names in (
+        (TFLiteConverter.from_concrete_functions(functions[:1], module), ["x"]),
+        (TFLiteConverter(functions[:1], module), ["x"]),
+        (TFLiteConverter.from_keras_model(subclassed), ["args_0"]),
+    ):
+        (expected,) = outputs_of(converter.convert(), X)
+        converter.experimental_lower_to_saved_model = False
+        assert converter.get_input_arrays() == names
+        content = converter.convert()
+        interpreter = Interpreter(model_content=content)
+        assert not interpreter.get_signature_list()
+        assert [detail["name"] for detail in interpreter.get_input_details()] == names
+        assert [detail["name"] for detail in interpreter.get_output_details()] == ["Identity"]
+        np.testing.assert_array_equal(outputs_of(content, X)[0], expected)
+    for chosen, words in ((functions, "single ConcreteFunction"), (functions[1:], "capture only")):
+        converter = TFLiteConverter.from_concrete_functions(chosen, module)
+        converter.experimental_lower_to_saved_model = False
+        text = refusal(converter.convert)
+        assert words in text and "experimental_lower_to_saved_model = False" in text, text
+
+
 def check_an_owner_that_cannot_save():
     module = Scaled()
     with warnings.catch_warnings(record=True) as caught:
@@ -264,6 +302,7 @@ CHECKS = (
     check_signatures,
     check_one_signature,
     check_constructor,
+    check_frozen_instead_of_saved,
     check_an_owner_that_cannot_save,
     check_refusals,
     check_session,

@@ -142,6 +142,19 @@ def test_models_in_memory_are_those_in_files(file, tmp_path):
         assert not complaint(got, want), name
 
 
+def test_a_model_in_memory_may_be_frozen():
+    """TensorFlow 2.21 calls inputs as the layers, results Identity, and writes no signature."""
+    converter = TFLiteConverter.from_keras_model(
+        InMemory(arrays("norm_keras3")["Unit"]["h5"].tobytes())
+    )
+    (key,) = Interpreter(model_content=converter.convert()).get_signature_list().values()
+    converter.experimental_lower_to_saved_model = False
+    interpreter = Interpreter(model_content=converter.convert())
+    assert not interpreter.get_signature_list()
+    assert [detail["name"] for detail in interpreter.get_input_details()] == key["inputs"]
+    assert [detail["name"] for detail in interpreter.get_output_details()] == ["Identity"]
+
+
 def test_a_model_in_memory_must_be_built_and_described():
     model = InMemory(arrays("norm_keras3")["Unit"]["h5"].tobytes())
     model.built = False

@@ -340,3 +340,24 @@ def test_small_weights_of_few_bits(row):
     assert weights.dtype.lower() == row["dtype"]
     if row["scale"] is not None:
         assert weights.quantization.scales[0] == pytest.approx(row["scale"], rel=1e-6)
+
+
+@pytest.mark.parametrize("order", [("Minimum", "Maximum"), ("Maximum", "Minimum")], ids="-".join)
+def test_limits_behind_a_stated_range(order):
+    """Each takes its operands in one scale: that of its limits alone cuts off the others."""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (3, 4)}).outputs[0]
+    ends = {"min": -1.0, "max": 1.0, "num_bits": 8, "narrow_range": False}
+    y = graph.add("FakeQuantWithMinMaxArgs", "stated", [x], ends).outputs[0]
+    limits = {"Maximum": np.float32([-1, -2, -0.5, -0.1]), "Minimum": np.float32([1, 0.5, 2, 1])}
+    for kind in order:
+        y = graph.add(kind, kind, [y, graph.constant(limits[kind], f"{kind}/limit")]).outputs[0]
+    graph.add("Cos", "y", [y])
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [3, 4])], ["y"])
+    converter.optimizations = [Optimize.DEFAULT]
+    content = converter.convert()
+    assert {"QUANTIZE", *map(str.upper, order)} <= set(kinds(content))
+    feed = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+    (result,) = answers(Interpreter(model_content=content), feed)
+    expected = np.cos(np.clip(feed, limits["Maximum"], limits["Minimum"]))
+    np.testing.assert_allclose(result, expected, rtol=0, atol=3 * 4 / 255)

@@ -90,27 +90,32 @@ def test_each_of_the_weights_has_blocks_where_they_divide_it(litert):
         np.testing.assert_allclose(mine, yours, rtol=0, atol=1e-5 * max(1, np.abs(yours).max()))
 
 
-@pytest.mark.parametrize("implements", ["", "lstm_0"])
-def test_weights_that_only_the_source_has_as_one(implements, litert):
-    """TensorFlow keeps the loop of Keras 3, whose weights are large, and fuses that of Keras 2."""
+@pytest.mark.parametrize(
+    ("n_inputs", "implements", "n_quantized"), [(20, "", 8), (12, "", 4), (20, "lstm_0", 0)]
+)
+def test_weights_that_only_the_source_has_as_one(n_inputs, implements, n_quantized, litert):
+    """TensorFlow keeps the loop of Keras 3, whose weights are large, and fuses that of Keras 2.
+
+    In the loop it stores each product's weights in 8 bits that are of 1024 elements or more.
+    """
     random = np.random.default_rng(5)
-    shapes = ((64, 12), (64, 16), (64,))  # gates of 16 units
+    shapes = ((64, n_inputs), (64, 16), (64,))  # gates of 16 units
     weights = [random.uniform(-0.4, 0.4, shape).astype(np.float32) for shape in shapes]
     b = Builder(Graph())
-    x = b.input("x", np.float32, (2, 5, 12))
+    x = b.input("x", np.float32, (2, 5, n_inputs))
     y = b.LSTM_SEQUENCE(x, *weights, np.int32(ACTIVATION_FUNCTION_TYPE["TANH"]), np.bool_(False))
     y.producer.implements = implements
     b.graph.outputs = [y]
     plain = save(write([optimize(b.graph)]).model)
-    assert quantize_weights(b.graph, lambda op: SCHEMES["dynamic"]) == (0 if implements else 8)
+    assert quantize_weights(b.graph, lambda op: SCHEMES["dynamic"]) == n_quantized
     content = save(write([b.graph]).model)
-    assert (len(content) < 0.7 * len(plain)) == (not implements)
-    feeds = [random.uniform(-1, 1, (2, 5, 12)).astype(np.float32)]
+    assert (len(content) < 0.9 * len(plain)) == (n_quantized > 0)
+    feeds = [random.uniform(-1, 1, (2, 5, n_inputs)).astype(np.float32)]
     ((expected,),) = litert.run(content, [feeds])
     (result,) = answers(Interpreter(model_content=content), *feeds)
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)
     (exact,) = answers(Interpreter(model_content=plain), *feeds)
-    assert np.abs(result - exact).max() < 5e-3 * np.abs(exact).max()
+    assert np.abs(result - exact).max() < 2e-2 * np.abs(exact).max()
 
 
 def test_all_recurrent_operators_are_tested():

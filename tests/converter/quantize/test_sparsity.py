@@ -79,13 +79,14 @@ CASES = {
     ("block16", "int8"): (product(BLOCK16), (False, 16)),
     ("scattered", "float"): (product(SCATTERED), (True, 1)),
     ("convolution", "float"): (convolution(), (True, 1)),
+    ("small", "float"): (product(weights(1, 0.3, (8, 4))), (True, 1)),
 }
 NO_EFFECT = {
     "dense": (
         product(weights(1, 0.9)),
         r"the most zeros are 9\.\d% of the weights 'y', and 30% are",
     ),
-    "barely": (product(weights(1, 0.67, (16, 8))), "no weights are smaller, not even 'y'"),
+    "barely": (product(weights(1, 0.67, (1, 200))), "no weights are smaller, not even 'y'"),
     "no weights": (activation(), "the model has no constant float32 or int8 weights of CONV_2D, "),
 }
 """What the warning says where TensorFlow writes a dense file and no word."""
@@ -133,4 +134,4 @@ def test_sparse_weights(case, litert):
         dense = converted(graph_def, shape, mode, MODES[mode][:-1])
         outputs = answers(Interpreter(model_content=dense), x)[0]
         np.testing.assert_allclose(ours, outputs, rtol=0, atol=1e-5 * np.abs(outputs).max())
-        assert len(content) < len(dense)
+        assert len(content) < len(dense) or case[0] == "small"  # a DENSIFY takes 200 bytes
