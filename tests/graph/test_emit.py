@@ -31,6 +31,18 @@ class Fixed:
         self.shape = self.array.shape
 
 
+EDGES = F32([0.5, -0.5, 1e-9, -1e-9, 3.0, -3.0, 0.0, 30.0, 80.0, -80.0, np.inf, -np.inf, np.nan])
+"""Numbers at which a formula of several steps may lose what a single function has."""
+FORMULAS = [
+    *((kind, (EDGES,), {}) for kind in ("Expm1", "Inv", "IsFinite", "IsInf", "IsNan", "Log1p")),
+    *((kind, (EDGES,), {}) for kind in ("Reciprocal", "Selu", "Softplus", "Softsign")),
+    *((kind, (EDGES[:, None], EDGES), {}) for kind in ("Xdivy", "Xlogy")),
+    *((kind, (EDGES[:10], EDGES[9::-1]), {}) for kind in ("InvGrad", "ReciprocalGrad", "SeluGrad")),
+    *((kind, (EDGES[:10], EDGES[9::-1]), {}) for kind in ("SoftplusGrad", "SoftsignGrad")),
+    ("LeakyReluGrad", (EDGES, EDGES[::-1]), {"alpha": 0.3}),
+]
+
+
 def conv(kind, *arrays, strides=(1, 1), dilations=(1, 1), padding="SAME", **attrs):
     """A convolution's case."""
     if padding == "EXPLICIT":
@@ -222,11 +234,7 @@ def test_rows(case, threads, monkeypatch):
         config = tf.ConfigProto(intra_op_parallelism_threads=threads)
         with tf.Session(config=config) as session:
             values = session.run(result, feeds)
-            steps = [
-                instruction
-                for plan in [plan for _, plan in session._plans.items()]
-                for instruction in plan.first.program.instructions
-            ]
+            steps = _instructions(session)
         monkeypatch.setattr(compiling.EMITTERS, "get", lambda kind: None)
         with tf.Session() as session:
             expected = session.run(result, feeds)
@@ -236,6 +244,29 @@ def test_rows(case, threads, monkeypatch):
         assert got.dtype == expected_row.dtype
         largest = np.abs(expected_row).max(initial=10)
         np.testing.assert_allclose(got, expected_row, rtol=2e-5, atol=2e-6 * largest)
+
+
+def _instructions(session):
+    return [
+        instruction
+        for plan in [plan for _, plan in session._plans.items()]
+        for instruction in plan.first.program.instructions
+    ]
+
+
+@pytest.mark.parametrize("case", FORMULAS, ids=lambda case: case[0])
+def test_formulas(case, monkeypatch):
+    """To the last digits, and at the ends of what float32 holds."""
+    with tf.Graph().as_default():
+        result, feeds = _build(case)
+        with tf.Session() as session:
+            value = session.run(result, feeds)
+            assert all(type(instruction) is Instruction for instruction in _instructions(session))
+        monkeypatch.setattr(compiling.EMITTERS, "get", lambda kind: None)
+        with tf.Session() as session:
+            expected = session.run(result, feeds)
+    assert value.dtype == expected.dtype
+    np.testing.assert_allclose(value, expected, rtol=1e-6, atol=1e-38)
 
 
 def _network(x, activation):
