@@ -12,7 +12,7 @@ from flatlite.engine.families.elementwise import elementwise
 from flatlite.engine.families.layout import move
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
-from flatlite.graph.session import inlining
+from flatlite.graph.session import compiling, inlining
 from flatlite.graph.session.kernels import control as control_kernels
 
 F32 = np.float32
@@ -333,3 +333,17 @@ def test_what_iterations_have_in_common_is_done_once():
     names = [instruction.name for instruction in program.instructions]
     heads = [i for i, name in enumerate(names) if name == "branch"]
     assert heads[0] < names.index("arithmetic.multiply") < heads[1]
+
+
+def test_what_values_size_comes_after_the_rest():
+    """It ends a stage; the loop behind it in the graph is still in the first one."""
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [4])
+        places = tf.reduce_sum(tf.where(x > 0))
+        y = tf.square(x)
+        order = compiling.needed([places, y], [x])
+        assert order[0].type == "Square" and order[-1] is places.op
+        v = tf.Variable([1.0, 2.0], use_resource=True)
+        rows = tf.gather(v, tf.where(x > 0)[:, 0])  # reads what others may change
+        y = tf.square(x)
+        assert compiling.needed([rows, y], [x])[-1] is y.op
