@@ -111,7 +111,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             is_open.update(tensor for op in operations for tensor in op.outputs)
         self.chains = chains.find(operations, is_open)
         self.padded = rows.find_padded(operations, is_open)
-        self.put_off = {op for chain in self.chains.values() for op in chain[:-1]}
+        self.put_off = {op: chain[-1] for chain in self.chains.values() for op in chain[:-1]}
         self._wait_for_chains()
         self.variables = PlanVariables(state, self.order, self.last_use, self.put_off)
 

@@ -7,7 +7,7 @@ memory: who has to wait for a write sees what was written, and so does who fetch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from math import inf, prod
 from typing import TYPE_CHECKING, cast
@@ -47,7 +47,7 @@ class PlanVariables:
         state: The Session's variables.
         order: The plan's operations, and parts of delegates.
         last_use: Where in the plan's order each tensor is read last.
-        put_off: Operations that run later than where they stand.
+        put_off: Operations that run later than where they stand: with which one each.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class PlanVariables:
         state: State,
         order: Sequence[Step],
         last_use: Mapping[Tensor, float],
-        put_off: Container[Operation],
+        put_off: Mapping[Operation, Operation],
     ):
         self.state = state
         self.last_use = last_use
@@ -136,7 +136,8 @@ class PlanVariables:
             return False
         places = self._places
         readers = [op for op in tensor.consumers() if op in places]
-        if any(op in self._put_off and places[op] < position for op in readers):
+        ends = [(op, self._put_off[op]) for op in readers if op in self._put_off]
+        if any(places[op] < position < places[end] for op, end in ends):
             return False
         if self.last_use[tensor] == inf:
             return True
