@@ -33,7 +33,20 @@ class Fixed:
 
 EDGES = F32([0.5, -0.5, 1e-9, -1e-9, 3.0, -3.0, 0.0, 30.0, 80.0, -80.0, np.inf, -np.inf, np.nan])
 """Numbers at which a formula of several steps may lose what a single function has."""
+PLACES = np.int32([[3, 0, -1], [2, 7, 1]])
+NUMBERED = F32([[3, -1, 3, 2, 0], [1, 5, -2, 5, 4]])
+MARKS = (Fixed(4), F32(2.5), F32(-1))
 FORMULAS = [
+    *(("OneHot", (PLACES, *MARKS), {"axis": axis}) for axis in (-1, 0, 1)),
+    ("OneHot", (np.int64(2), Fixed(4), np.int32(1), np.int32(0)), {}),
+    *(("ReverseV2", (x, Fixed(axes)), {}) for x in (NUMBERED, PLACES) for axes in ([1], [-2, 1])),
+    *(("TopKV2", (x, Fixed(3)), {}) for x in (NUMBERED, PLACES)),
+    *(
+        ("Cumsum", (x, Fixed(axis)), {"exclusive": exclusive, "reverse": reverse})
+        for x, axis in ((NUMBERED, -1), (NUMBERED, 0), (PLACES, 1))
+        for exclusive in (False, True)
+        for reverse in (False, True)
+    ),
     *((kind, (EDGES,), {}) for kind in ("Expm1", "Inv", "IsFinite", "IsInf", "IsNan", "Log1p")),
     *((kind, (EDGES,), {}) for kind in ("Reciprocal", "Selu", "Softplus", "Softsign")),
     *((kind, (EDGES[:, None], EDGES), {}) for kind in ("Xdivy", "Xlogy")),
@@ -265,8 +278,10 @@ def test_formulas(case, monkeypatch):
         monkeypatch.setattr(compiling.EMITTERS, "get", lambda kind: None)
         with tf.Session() as session:
             expected = session.run(result, feeds)
-    assert value.dtype == expected.dtype
-    np.testing.assert_allclose(value, expected, rtol=1e-6, atol=1e-38)
+    pairs = zip(value, expected, strict=True) if isinstance(value, list) else [(value, expected)]
+    for got, expected_row in pairs:
+        assert got.dtype == expected_row.dtype
+        np.testing.assert_allclose(got, expected_row, rtol=1e-6, atol=1e-38)
 
 
 def _network(x, activation):
