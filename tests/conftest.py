@@ -43,6 +43,16 @@ def litert(request):
 
 
 @pytest.fixture
+def control_flow_v1():
+    """Graphs are written with Switch, Merge and frames."""
+    import flatlite.compat.v1 as tf
+
+    tf.disable_control_flow_v2()
+    yield
+    tf.enable_control_flow_v2()
+
+
+@pytest.fixture
 def runs_in_litert(litert, monkeypatch):
     """Every file that the test converts runs in LiteRT, too, on the inputs of its verification."""
     from written import Written

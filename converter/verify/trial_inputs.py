@@ -63,7 +63,7 @@ N_RUNS, N_BATCHES = 4, 2
 def trial_inputs(
     oracle: Oracle,
     sizes: Sequence[Sizes | None] = (),
-    is_hopeless: Callable[[Shapes], bool] = lambda shapes: False,
+    is_hopeless: Callable[[Shapes], bool | None] = lambda shapes: False,
 ) -> Iterator[list[np.ndarray]]:
     """Lists of one seeded random array for each input, in different shapes where some are free.
 
@@ -71,6 +71,7 @@ def trial_inputs(
         oracle: the source.
         sizes: what is known of the inputs' dimensions, so that those that must be equal are.
         is_hopeless: whether the source is sure to refuse some shapes; lengths are doubled then.
+            None where it takes too long to know.
     """
     tried = set()
     for (batch, length), rank in zip(SIZE_CHOICES, cycle(RANKS)):
@@ -108,7 +109,7 @@ def _sizes_of(i: int, tensor: Typed, sizes: Sequence[Sizes | None], rank: int) -
 
 
 def _larger(
-    sizes: Sequence[Sizes], choice: SizeChoice, is_hopeless: Callable[[Shapes], bool]
+    sizes: Sequence[Sizes], choice: SizeChoice, is_hopeless: Callable[[Shapes], bool | None]
 ) -> Shapes | None:
     """The shapes with the lengths of a choice doubled until there is hope; odd ones stay odd."""
     batch, length = choice
@@ -116,8 +117,9 @@ def _larger(
         shapes = _shapes(sizes, batch, lambda i, k=k: length(i) << k | length(i) & 1)
         if shapes is None or any(prod(shape) > N_ELEMENTS for shape in shapes):
             return None
-        if not is_hopeless(shapes):
-            return shapes
+        hopeless = is_hopeless(shapes)
+        if not hopeless:
+            return None if hopeless is None else shapes
     return None
 
 

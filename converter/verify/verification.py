@@ -41,6 +41,7 @@ SECONDS = 10.0  # an oracle that needs longer is given up
 MEMORY = 4 << 30  # bytes the oracle may use
 SMALLEST = 1e-6  # a largest expected value below counts as this
 ZEROS = 1e-3  # where all are 0, as numbers of about 1 cancel each other
+SECONDS_OF_SIZES = 1.0  # what finding sizes that are large enough may take, of the processor's time
 N_AGREED_REFUSALS = 2  # refused sizes of which the file computes nothing; no more of them are tried
 EXACT = 1 << 10  # whole numbers up to here, such as ratios of sizes, are not changed by rounding
 NUDGE = 1e-6  # relative change of the inputs that rounding errors compare with
@@ -179,9 +180,18 @@ def verify(
     first_refusal: NotVerified | None = None
     interpreter = None
     n_agreed = 0
+    spent = 0.0
 
-    def is_hopeless(shapes: Sequence[tuple[int, ...]]) -> bool:
-        return n_agreed >= N_AGREED_REFUSALS and function.is_empty(shapes)
+    def is_hopeless(shapes: Sequence[tuple[int, ...]]) -> bool | None:
+        nonlocal spent
+        if n_agreed < N_AGREED_REFUSALS:
+            return False
+        if spent > SECONDS_OF_SIZES:
+            return None
+        start = time.process_time()
+        is_empty = function.is_empty(shapes)
+        spent += time.process_time() - start
+        return is_empty
 
     try:
         oracle.check()

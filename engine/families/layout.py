@@ -99,3 +99,21 @@ def _geometry(
             row.insert(len(row) - 2, row.pop(longest))
     table = np.array([sizes, steps, target_steps], np.int64)
     return constant(table), prod(sizes[:-1])
+
+
+def write_box(program: Program, update: Buffer, starts: Buffer, out: Buffer) -> None:
+    """Adds what writes `update` over a part of `out`, at `starts` (int64), held so that it fits."""
+    if not update.size:
+        return
+    view = View.of(out)
+    if not out.ndim:
+        view, starts = view.insert(0), constant(np.zeros(1, np.int64))
+    geometry = [update.shape or (1,), view.shape, view.strides]
+    program.call(
+        "scatter.update_slice",
+        update.ravel(),
+        starts,
+        constant(np.array(geometry, np.int64)),
+        out.ravel(),
+        split=update.size // geometry[0][-1],
+    )

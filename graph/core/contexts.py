@@ -1,4 +1,4 @@
-"""Loops and branches around a graph, for errors: where a tensor cannot be read."""
+"""Loops and branches around a graph, for errors: where a tensor cannot be read; their version."""
 
 from __future__ import annotations
 
@@ -6,6 +6,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from .graph import Graph, Tensor
+
+_DEFAULTS = {"control_flow_v2": True}
+
+
+def control_flow_v2(yes: bool | None = None) -> bool:
+    """Whether graphs are written with branches and loops that call functions; set by `yes`.
+
+    Else they are written as TensorFlow 1 does. Inside they call functions in any case.
+    """
+    if yes is not None:
+        _DEFAULTS["control_flow_v2"] = yes
+    return _DEFAULTS["control_flow_v2"]
 
 
 class Context(NamedTuple):

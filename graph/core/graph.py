@@ -283,11 +283,14 @@ class Graph:
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
         """The graph as a GraphDef message.
 
+        With control flow v1 (`disable_control_flow_v2`), branches and loops are written as Switch,
+        Merge and frames.
+
         Args:
             from_version: A former `version`: what was there then is left out.
             add_shapes: Whether nodes have the shapes of their results as "_output_shapes".
         """
-        return implementation("to_graph_def")(self, from_version, add_shapes)
+        return implementation("as_graph_def")(self, from_version, add_shapes)
 
     @property
     def version(self) -> int:

@@ -29,6 +29,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 HOMES = {
     "apply_operator": ".functions.operators",
     "apply_ragged": ".functions.operators",
+    "as_graph_def": ".format.graphdef",
     "create_op": ".format.node_messages",
     "delegated": "..converter.api.session_parts",
     "get_variable": ".variables.get_variable",
@@ -69,6 +70,10 @@ def implementation(name: Literal["apply_operator"]) -> Callable[..., Tensor]: ..
 def implementation(name: Literal["apply_ragged"]) -> Callable[..., RaggedTensor]: ...
 @overload
 def implementation(
+    name: Literal["as_graph_def"],
+) -> Callable[[Graph, int | None, bool], GraphDef]: ...
+@overload
+def implementation(
     name: Literal["delegated"],
 ) -> Callable[[Offer, Sequence[SessionDelegate]], Delegation]: ...
 @overload
@@ -98,9 +103,7 @@ def implementation(
     name: Literal["session_for"],
 ) -> Callable[[Graph, Session | None, str, str], Session]: ...
 @overload
-def implementation(
-    name: Literal["to_graph_def"],
-) -> Callable[[Graph, int | None, bool], GraphDef]: ...
+def implementation(name: Literal["to_graph_def"]) -> Callable[[Graph], GraphDef]: ...
 @overload
 def implementation(name: Literal["variable_kind"]) -> Callable[[bool], type[Variable]]: ...
 def implementation(name: str) -> Callable[..., object]:

@@ -18,7 +18,7 @@ from ..core.function_graph import (
     origin,
 )
 from ..core.graph import Graph, Operation, Tensor
-from ..core.scopes import get_default_graph
+from ..core.scopes import get_default_graph, name_scope
 from ..core.shapes import is_static
 from ..core.signatures.attributes import FunctionRef
 from ..session.dataflow_graph import variable_of
@@ -97,6 +97,12 @@ def body_of(op: Operation, attribute: str) -> tuple[FunctionGraph, FunctionRef]:
     fresh.control_outputs = [by_name(control.name) for control in body.control_outputs]
     reference = op.attrs[attribute] = define(fresh, reference.name)
     return fresh, reference
+
+
+def passed_on(call: Operation, name: str) -> list[Tensor]:
+    """The results of a call, under names that they keep where it is written as Switch and Merge."""
+    with name_scope(f"{call.name}/"):
+        return [ops.Identity(tensor, name=name) for tensor in call.outputs]
 
 
 def flows(tensor: Tensor) -> bool:

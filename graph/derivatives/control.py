@@ -29,6 +29,7 @@ from .backward_graph import (
     body_of,
     flows,
     is_variable,
+    passed_on,
     shape_for,
     shape_of,
     source_of,
@@ -213,7 +214,7 @@ def _call(op: Operation, graphs: Sequence[BackwardGraph], first: int) -> list[Te
     else:
         attrs["branches"] = references
     kind = kind if stateful else f"Stateless{kind}"
-    return create(kind, [op.inputs[0], operands], attrs, "gradient").outputs
+    return passed_on(create(kind, [op.inputs[0], operands], attrs, "gradient"), "Merge")
 
 
 @gradient("If", "StatelessIf")

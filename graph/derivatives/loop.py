@@ -25,6 +25,7 @@ from .backward_graph import (
     flows,
     gradient_dtype,
     is_variable,
+    passed_on,
     shape_for,
     shape_of,
     source_of,
@@ -150,7 +151,7 @@ class _Loop:
         graph.inputs, graph.outputs = arguments, results
         for index, argument in enumerate(arguments):
             argument.op.attrs["index"] = index
-        outputs = iter(_while(graph, operands)[1:])
+        outputs = iter(passed_on(_while(graph, operands), "Exit")[1:])
         of_inputs: list[Gradient | None] = [None] * len(op.inputs)
         for i in self.carried:
             of_inputs[i] = next(outputs)
@@ -250,8 +251,8 @@ def _joined(rows: Tensor, part: Tensor) -> Tensor:
     return ops.ConcatV2([zero, joined], np.int32(0))
 
 
-def _while(graph: BackwardGraph, operands: list[Tensor]) -> list[Tensor]:
-    """The outputs of a loop that runs while its first variable is positive."""
+def _while(graph: BackwardGraph, operands: list[Tensor]) -> Operation:
+    """A loop that runs while its first variable is positive."""
     condition = FunctionGraph(graph.caller)
     with condition.as_default():
         remaining, *_ = [condition.argument(argument) for argument in graph.inputs]
@@ -264,7 +265,7 @@ def _while(graph: BackwardGraph, operands: list[Tensor]) -> list[Tensor]:
         "body": define(graph, "backward_body"),
     }
     kind = "While" if is_stateful([graph]) else "StatelessWhile"
-    return create(kind, [operands], attrs, "while").outputs
+    return create(kind, [operands], attrs, "while")
 
 
 @gradient("While", "StatelessWhile")

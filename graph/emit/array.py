@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ...engine.families.layout import fill, move
+from ...engine.families.conversion import convert
+from ...engine.families.elementwise import elementwise
+from ...engine.families.layout import fill, move, write_box
 from ...engine.plan.buffer import Buffer, arena, constant
 from ...engine.plan.view import View
 from ..core.infer import infer_shapes
 from ..core.registry import row_of
 from ..core.shapes import is_static
 from ..ops.slice import strided_index
+from .elementwise import no_limits
 from .registry import emit
 from .shapes import result
 
@@ -156,12 +160,64 @@ def _strided(op: Site, whole: View, *numbers: Buffer) -> View | None:
     return whole
 
 
+def _starts(
+    program: Program, op: Site, shape: Sequence[int], begin: Buffer, end: Buffer, strides: Buffer
+) -> Buffer | None:
+    """Where, in int64, a slice begins that picks one of some dimensions and has all of the others.
+
+    None for other slices. What is negative counts from the end.
+    """
+    masks = ("begin_mask", "end_mask", "shrink_axis_mask", "new_axis_mask", "ellipsis_mask")
+    first, last, picked, *others = (cast("int", op.get_attr(name)) for name in masks)
+    n, dtype = begin.size, begin.dtype
+    is_whole = all((first & last | picked) >> i & 1 for i in range(n))
+    steps = strides.value
+    if any(others) or not is_whole or steps is None or (steps != 1).any() or n > len(shape):
+        return None
+    sizes = constant(np.array(shape[:n], dtype))
+    counted = constant(np.array([picked >> i & 1 for i in range(n)], dtype))
+    at, is_negative = arena((n,), dtype), arena((n,), np.bool_)
+    wrapped, places = arena((n,), dtype), arena((n,), dtype)
+    starts = arena((len(shape),), np.int64)
+    elementwise(program, "arithmetic.multiply", (begin, counted), at, no_limits(dtype))
+    elementwise(program, "compare.less", (at, constant(np.zeros((), dtype))), is_negative)
+    elementwise(program, "arithmetic.add", (at, sizes), wrapped, no_limits(dtype))
+    elementwise(program, "compare.select", (is_negative, wrapped, at), places)
+    fill(program, constant(np.zeros((), np.int64)), starts)
+    convert(program, places, np.dtype(np.int64), starts.part(0, n))
+    return starts
+
+
+def _picked_axes(op: Site, rank: int) -> list[int]:
+    return [i for i in range(rank) if cast("int", op.get_attr("shrink_axis_mask")) >> i & 1]
+
+
+def _pick(program: Program, op: Site, x: Buffer, starts: Buffer) -> Buffer:
+    """What a slice gives whose beginning is computed, dimension by dimension."""
+    for axis in reversed(_picked_axes(op, x.ndim)):
+        before, after = prod(x.shape[:axis]), prod(x.shape[axis + 1 :])
+        out = arena((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype)
+        if out.size:
+            program.call(
+                "gather.slices",
+                x.reshape((1, before, x.shape[axis], after)),
+                starts.part(axis, 1).reshape((1, 1)),
+                out.reshape((1, before, 1, after)),
+                split=before,
+            )
+        x = out
+    return x
+
+
 @emit("StridedSlice")
 def strided_slice(program: Program, op: Site, x: Buffer, *numbers: Buffer) -> Emitted:
     """A part of each dimension, by numbers and masks."""
     out = result(op)
     if out is None or x.dtype.hasobject or x.itemsize > _WIDEST:
         return None
+    if numbers[0].value is None and out.size:
+        starts = _starts(program, op, x.shape, *numbers)
+        return None if starts is None else _pick(program, op, x, starts)
     part = _strided(op, View.of(x), *numbers)
     if part is None or part.shape != out.shape:
         return None
@@ -176,6 +232,15 @@ def strided_slice_grad(program: Program, op: Site, shape: Buffer, *others: Buffe
     out = result(op)
     if out is None or dy.dtype.hasobject or dy.itemsize > _WIDEST:
         return None
+    if numbers[0].value is None and dy.size:
+        starts = _starts(program, op, out.shape, *numbers)
+        if starts is None:
+            return None
+        picked = _picked_axes(op, out.ndim)
+        update = tuple(1 if axis in picked else n for axis, n in enumerate(out.shape))
+        fill(program, constant(np.zeros((), dy.dtype)), out)
+        write_box(program, dy.reshape(update), starts, out)
+        return out
     part = _strided(op, View.of(out), *numbers)
     if part is None or part.shape != dy.shape:
         return None

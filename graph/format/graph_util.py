@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from ...schema import proto
 from ..core.elements import Operation
 from ..core.graph import Graph
-from ..core.signatures import attributes
 from ..core.tensor_shape import TensorShape
+from .variable_constants import Readers, Value, producer, write_constant
 
 if TYPE_CHECKING:
     from ..session.session import Session
@@ -22,11 +22,6 @@ HANDLES = ("VarHandleOp",)
 _ON_CPU = {"Const": ("dtype",), "DynamicStitch": ("T",), "Cast": ("SrcT", "DstT")}
 """Operations that devices other than processors lack for some types: the attributes with those."""
 _STRING, _INT32 = 7, 3
-
-
-def _producer(name: str) -> str:
-    """The node that an input of another one names."""
-    return name.removeprefix("^").partition(":")[0]
 
 
 def must_run_on_cpu(node: NodeDef | Operation, pin_variables_on_cpu: bool = False) -> bool:
@@ -59,7 +54,7 @@ def extract_sub_graph(graph_def: GraphDef, dest_nodes: Iterable[str]) -> GraphDe
         if name not in nodes:
             raise AssertionError(f"{name} is not in graph")
         needed.add(name)
-        pending += [_producer(text) for text in nodes[name].input]
+        pending += [producer(text) for text in nodes[name].input]
     part = cast("GraphDef", proto.GraphDef())
     for node in graph_def.node:
         if node.name in needed:
@@ -84,12 +79,12 @@ def remove_training_nodes(
         if node.name not in checks:
             copy = cast("NodeDef", proto.NodeDef())
             copy.CopyFrom(node)
-            inputs = [text for text in node.input if _producer(text) not in checks]
+            inputs = [text for text in node.input if producer(text) not in checks]
             del copy.input[:]
             copy.input.extend(inputs)
             nodes.append(copy)
     for node in nodes:
-        controls = [_producer(text) for text in node.input if text.startswith("^")]
+        controls = [producer(text) for text in node.input if text.startswith("^")]
         protected.update(controls)
         if controls:
             protected.add(node.name)
@@ -108,8 +103,8 @@ def remove_training_nodes(
 
 
 def _followed(text: str, sources: dict[str, str]) -> str:
-    while _producer(text) in sources:
-        text = ("^" if text.startswith("^") else "") + sources[_producer(text)].removeprefix("^")
+    while producer(text) in sources:
+        text = ("^" if text.startswith("^") else "") + sources[producer(text)].removeprefix("^")
     return text
 
 
@@ -146,20 +141,16 @@ def convert_variables_to_constants(
         zip(names, sess.run([_value_of(sess.graph, name) for name in names]), strict=True)
     )
     result = cast("GraphDef", proto.GraphDef())
-    types: dict[str, np.dtype] = {name: np.asarray(value).dtype for name, value in values.items()}
-    for node in part.node:
-        new = result.node.add()
-        if node.name in values:
-            _write_constant(new, node.name, np.asarray(values[node.name]))
-            continue
-        new.CopyFrom(node)
-        source = _producer(node.input[0]) if len(node.input) else ""
-        if source in types and node.op in _READERS:
-            _READERS[node.op](new, types[source], result)
-            if node.op == "Identity":
-                types[node.name] = types[source]
-    result.library.CopyFrom(part.library)
-    result.versions.CopyFrom(part.versions)
+    result.CopyFrom(part)
+    known: dict[str, Value] = {}
+    for node in result.node:
+        name = node.name
+        if name in values:
+            value = np.asarray(values[name])
+            known[name] = Value(value.dtype, value.shape)
+            node.Clear()
+            write_constant(node, name, value)
+    Readers(result.library).rewrite(result.node, known)
     return result
 
 
@@ -172,45 +163,6 @@ def _value_of(graph: Graph, name: str) -> str:
     if not readers:
         raise ValueError(f"the graph does not read variable '{name}'")
     return readers[0].outputs[0].name
-
-
-def _write_constant(node: NodeDef, name: str, value: np.ndarray) -> None:
-    node.name, node.op = name, "Const"
-    node.attr["dtype"].CopyFrom(attributes.write(value.dtype, "type"))
-    node.attr["value"].CopyFrom(attributes.write(value, "tensor"))
-
-
-def _as_identity(node: NodeDef, dtype: np.dtype, graph_def: GraphDef) -> None:
-    """A read of a variable becomes a copy of the constant."""
-    node.op = "Identity"
-    node.attr.clear()
-    node.attr["T"].CopyFrom(attributes.write(dtype, "type"))
-
-
-def _as_gather(node: NodeDef, dtype: np.dtype, graph_def: GraphDef) -> None:
-    """A gather by a handle becomes one of the constant."""
-    indices = node.attr["Tindices"].type
-    batch_dims = node.attr["batch_dims"].i if "batch_dims" in node.attr else 0
-    axis = graph_def.node.add()
-    _write_constant(axis, f"{node.name}/axis", np.array(batch_dims, np.int32))
-    params, places, *others = node.input
-    inputs = [params, places, axis.name, *others]
-    del node.input[:]
-    node.input.extend(inputs)
-    node.op = "GatherV2"
-    node.attr.clear()
-    node.attr["Tparams"].CopyFrom(attributes.write(dtype, "type"))
-    node.attr["Tindices"].type = indices
-    node.attr["Taxis"].CopyFrom(attributes.write(np.dtype(np.int32), "type"))
-    node.attr["batch_dims"].i = batch_dims
-
-
-_READERS: dict[str, Callable[[NodeDef, np.dtype, GraphDef], None]] = {
-    "Identity": _as_identity,
-    "ReadVariableOp": _as_identity,
-    "ResourceGather": _as_gather,
-}
-"""What becomes of nodes that read a variable which is now a constant."""
 
 
 def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShape:

@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, cast
 
 from ...schema import proto
 from ...schema.errors import ModelError
+from ..core.contexts import control_flow_v2
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
 from ..core.signatures import attributes
 from ..core.version import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER
+from .dataflow import Written, dataflow_form
 from .functiondef import export_library, import_library
 from .nodedef import NodeImporter, Reference, write_node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..core.library import FunctionLibrary
     from . import messages
 
 MAX_NODES = 10**6
@@ -48,26 +51,50 @@ def _indexed(op: Operation, reference: Reference) -> Tensor:
     return op.outputs[reference.index]
 
 
-@hook("to_graph_def")
-def to_graph_def(
+@hook("as_graph_def")
+def as_graph_def(
     graph: Graph, from_version: int | None = None, add_shapes: bool = False
 ) -> messages.GraphDef:
-    """The GraphDef message of `graph` and its functions.
+    """The GraphDef message of `graph` and its functions, of which control flow v1 has few.
 
     Args:
         graph: The graph.
         from_version: How many of its first operations to leave out.
         add_shapes: Whether nodes have the shapes of their results as "_output_shapes".
     """
-    message = cast("messages.GraphDef", proto.GraphDef())
-    for op in graph.operations[from_version or 0 :]:
-        node = message.node.add()
-        write_node(op, node, tensor_name)
-        if add_shapes and op.outputs:
+    written = written_graph(graph)
+    if written is None:
+        operations, functions = graph.operations[from_version or 0 :], graph.functions
+    else:
+        first, functions = from_version or 0, written.graph.functions
+        operations = [op for op in written.graph.operations if written.positions[op] >= first]
+    message = _message(operations, functions, version_def(graph))
+    for op, node in zip(operations, message.node, strict=True) if add_shapes else ():
+        if op.outputs:
             shapes = [tensor.sizes for tensor in op.outputs]
             node.attr["_output_shapes"].CopyFrom(attributes.write(shapes, "list(shape)"))
-    export_library(graph.functions, message.library)
-    message.versions.CopyFrom(version_def(graph))
+    return message
+
+
+def written_graph(graph: Graph) -> Written | None:
+    """The form in which a graph's branches and loops are written; None where they stay calls."""
+    return None if control_flow_v2() else dataflow_form(graph)
+
+
+@hook("to_graph_def")
+def to_graph_def(graph: Graph) -> messages.GraphDef:
+    """The GraphDef message of `graph` as it is: its branches and loops call functions."""
+    return _message(graph.operations, graph.functions, version_def(graph))
+
+
+def _message(
+    operations: Sequence[Operation], functions: FunctionLibrary, versions: messages.VersionDef
+) -> messages.GraphDef:
+    message = cast("messages.GraphDef", proto.GraphDef())
+    for op in operations:
+        write_node(op, message.node.add(), tensor_name)
+    export_library(functions, message.library)
+    message.versions.CopyFrom(versions)
     return message
 
 

@@ -28,6 +28,7 @@ class Message(Protocol):
     def HasField(self, field_name: str) -> bool: ...
     def ListFields(self) -> list[tuple[FieldDescriptor, object]]: ...
     def SetInParent(self) -> None: ...
+    def Clear(self) -> None: ...
     def CopyFrom(self, other_msg: Message) -> None: ...
 
 
@@ -71,6 +72,9 @@ class ListValue(Message, Protocol):
     """A list in an attribute; other fields are taken by name."""
 
     s: Repeated[bytes]
+    type: Repeated[int]
+    shape: Repeated[TensorShapeProto]
+    func: Repeated[NameAttrList]
 
 
 class AttrValueMessage(Message, Protocol):
@@ -81,6 +85,7 @@ class AttrValueMessage(Message, Protocol):
     type: int
     i: int
     s: bytes
+    shape: TensorShapeProto
     tensor: TensorProto
     func: NameAttrList
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from ..core.contexts import control_flow_v2
 from ..variables.variables import use_resources
 
 
 def disable_v2_behavior() -> None:
-    """Does nothing: this is TF1."""
+    """Lets graphs be written with branches and loops of Switch and Merge; else this is TF1 anyway.
+
+    See `disable_control_flow_v2`.
+    """
+    control_flow_v2(False)
 
 
 def disable_eager_execution() -> None:
@@ -14,16 +19,22 @@ def disable_eager_execution() -> None:
 
 
 def disable_control_flow_v2() -> None:
-    """Does nothing: conditions and loops are functional, as `If` and `While`."""
+    """Lets `as_graph_def`, `write_graph`, `export_meta_graph` and SavedModels write TF1's form.
+
+    That is Switch, Merge, Enter, Exit, NextIteration and LoopCond, under TensorFlow's names. Within
+    a graph branches and loops stay `If` and `While`, which run faster.
+    """
+    control_flow_v2(False)
 
 
 def enable_control_flow_v2() -> None:
-    """Does nothing: conditions and loops are functional, as `If` and `While`."""
+    """Lets graphs be written with branches and loops that call functions, as `If` and `While`."""
+    control_flow_v2(True)
 
 
 def control_flow_v2_enabled() -> bool:
-    """True: conditions and loops are functional, as `If` and `While`."""
-    return True
+    """Whether graphs are written with `If` and `While`, as they are at first."""
+    return control_flow_v2()
 
 
 def disable_tensor_equality() -> None:

@@ -59,6 +59,11 @@ UNNOTICED = frozenset(
 CHECKS = ("Assert", "CheckNumerics")
 """Operations that say what is wrong with inputs, before others stumble over them."""
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
+SIZED_BY_VALUES = (
+    *("CTCBeamSearchDecoder", "CTCGreedyDecoder", "DynamicPartition", "ListDiff", "Where"),
+    *(f"NonMaxSuppression{version}" for version in ("", "V2", "V3")),
+)
+"""Operations whose results have as many elements as values say."""
 
 
 class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
@@ -106,7 +111,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             is_open.update(tensor for op in operations for tensor in op.outputs)
         self.chains = chains.find(operations, is_open)
         self.padded = rows.find_padded(operations, is_open)
-        self.put_off = {op for chain in self.chains.values() for op in chain[:-1]}
+        self.put_off = {op: chain[-1] for chain in self.chains.values() for op in chain[:-1]}
         self._wait_for_chains()
         self.variables = PlanVariables(state, self.order, self.last_use, self.put_off)
 
@@ -474,9 +479,26 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
     if not running:
         return []
     listed = [op for op in targets[0].graph.operations if op in running]
-    if not any(op.type in TAKING or op.type in CALLS for op in listed):
-        return ordered(listed, before)
-    return scheduled(listed, before, lambda op: [op])
+    if any(op.type in TAKING or op.type in CALLS for op in listed):
+        return _sized_by_values_last(scheduled(listed, before, lambda op: [op]), before)
+    return _sized_by_values_last(ordered(listed, before), before)
+
+
+def _sized_by_values_last(
+    order: list[Operation], before: Callable[[Operation], list[Operation]]
+) -> list[Operation]:
+    """What has sizes that only values tell, and all behind it, after the rest.
+
+    Such an operation ends a stage, and a loop whose gradient is in another stage keeps its values
+    in Python. The order stays where something of that reads or changes what lasts.
+    """
+    late: dict[Operation, None] = {}
+    for op in order:
+        if op.type in SIZED_BY_VALUES or (late and any(x in late for x in before(op))):
+            if op.signature is None or op.signature.is_stateful or any(map(is_handle, op.inputs)):
+                return order
+            late[op] = None
+    return [*(op for op in order if op not in late), *late] if late else order
 
 
 def _raising(error: Exception) -> Callable[..., list[np.ndarray]]:

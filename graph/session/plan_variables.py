@@ -7,7 +7,7 @@ memory: who has to wait for a write sees what was written, and so does who fetch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from math import inf, prod
 from typing import TYPE_CHECKING, cast
@@ -47,7 +47,7 @@ class PlanVariables:
         state: The Session's variables.
         order: The plan's operations, and parts of delegates.
         last_use: Where in the plan's order each tensor is read last.
-        put_off: Operations that run later than where they stand.
+        put_off: Operations that run later than where they stand: with which one each.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class PlanVariables:
         state: State,
         order: Sequence[Step],
         last_use: Mapping[Tensor, float],
-        put_off: Container[Operation],
+        put_off: Mapping[Operation, Operation],
     ):
         self.state = state
         self.last_use = last_use
@@ -67,7 +67,7 @@ class PlanVariables:
         self.awaited: set[str] = set()
 
     @cached_property
-    def _places(self) -> dict[Operation, int]:
+    def _positions(self) -> dict[Operation, int]:
         """Where each operation stands in the plan's order."""
         return {
             op: i
@@ -94,7 +94,7 @@ class PlanVariables:
         if op.type in CALLS:
             self.calls[op] = len(op.inputs), len(op.outputs)
             if key is not None and any(is_handle(t) for t in op.inputs):
-                position = self._places[op] if key in self._references else -1
+                position = self._positions[op] if key in self._references else -1
                 self.protect(stage, buffer, position)  # the function may write it
                 if key in self.assigned:  # and reads what this run has written
                     stage.program.host(partial(self.state.initialized.add, key), (), ())
@@ -134,9 +134,10 @@ class PlanVariables:
         """
         if buffer.nbytes != buffer.storage.nbytes:
             return False
-        positions = self._places
+        positions = self._positions
         readers = [op for op in tensor.consumers() if op in positions]
-        if any(op in self._put_off and positions[op] < position for op in readers):
+        ends = [(op, self._put_off[op]) for op in readers if op in self._put_off]
+        if any(positions[op] < position < positions[end] for op, end in ends):
             return False
         if self.last_use[tensor] == inf:
             return True

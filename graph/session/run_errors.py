@@ -38,6 +38,7 @@ FAULTS = {
         "indices[{i}] = {value} is not in [0, {limit})",
     ),
     **dict.fromkeys(("FloorDiv", "FloorMod"), "Integer division by zero"),
+    "StridedSlice": "slice index {value} of dimension {axis} out of bounds.",
     "TensorListGetItem": "Trying to access element {value} in a list with {limit} elements.",
     "TensorListPopBack": "Trying to pop from an empty list.",
     "TensorListSetItem": "Trying to modify element {value} in a list with {limit} elements.",
@@ -56,6 +57,11 @@ def fault_words(fault: Fault) -> str:
     words = FAULTS.get(fault.tag.type)
     if words is None:
         return str(fault)
+    if fault.tag.type == "StridedSlice":  # counted from the end where it was negative
+        sizes = fault.tag.inputs[0].sizes or ()
+        axis = sizes.index(fault.limit) if fault.limit in sizes else 0
+        value = fault.value - fault.limit if fault.value < 0 else fault.value
+        return words.format(value=value, axis=axis)
     return words.format(i=fault.i, value=fault.value, limit=fault.limit)
 
 

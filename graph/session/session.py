@@ -30,6 +30,7 @@ from ..core.scopes import (
     get_default_session,
     push_session,
 )
+from ..format.graphdef import to_graph_def
 from ..format.prune import prune
 from .dataflow import run_plan_of
 from .devices import DeviceAttributes, get_intra_op_parallelism_threads
@@ -215,7 +216,7 @@ class Session:
                 write_times(run_metadata, times)
             if options is not None and options.output_partition_graphs:
                 pruned = prune(self._graph, parsed_fetches.elements)
-                run_metadata.partition_graphs.add().CopyFrom(pruned.as_graph_def())
+                run_metadata.partition_graphs.add().CopyFrom(to_graph_def(pruned))
         return parsed_fetches.results(results)
 
     def _check_open(self) -> None:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families.conversion import convert
-from ...engine.families.layout import copy, fill
+from ...engine.families.layout import copy, fill, write_box
 from ...engine.plan.buffer import arena, constant
-from ...engine.plan.view import View
 from ...engine.sizes import is_plain
 from ...schema.dtypes import tf_name
 from ..checks import name_of_dtype, required, same_dtype
@@ -236,24 +235,6 @@ def dynamic_update_slice(node: Node) -> Emit:
         write_box(program, update, convert(program, starts, np.int64), out)
 
     return emit
-
-
-def write_box(program: Program, update: Buffer, starts: Buffer, out: Buffer) -> None:
-    """Adds what writes `update` over a part of `out`, at `starts` (int64), held so that it fits."""
-    if not update.size:
-        return
-    view = View.of(out)
-    if not out.ndim:
-        view, starts = view.insert(0), constant(np.zeros(1, np.int64))
-    geometry = [update.shape or (1,), view.shape, view.strides]
-    program.call(
-        "scatter.update_slice",
-        update.ravel(),
-        starts,
-        constant(np.array(geometry, np.int64)),
-        out.ravel(),
-        split=update.size // geometry[0][-1],
-    )
 
 
 def _take(program: Program, table: Buffer, rows: Buffer, out: Buffer) -> None:

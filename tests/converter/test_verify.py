@@ -2,6 +2,7 @@
 
 import dataclasses
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from flatlite.converter.sources import frozen, saved_model
 from flatlite.converter.tf.lower import lower_graph
 from flatlite.converter.verify import verification
 from flatlite.converter.verify.oracle import NotVerified
-from flatlite.converter.verify.trial_inputs import random_array, redrawn
+from flatlite.converter.verify.trial_inputs import random_array, redrawn, trial_inputs
 from flatlite.converter.verify.verification import Function, difference, verify
 from flatlite.errors import ConverterError
 from flatlite.graph.core.graph import Graph
@@ -363,3 +364,16 @@ def test_infinite_constants_are_bounded_in_the_file_and_the_rest_is_compared():
     (recorded,) = [t.data for t in bounded.subgraphs[0].tensors if t.data is not None]
     largest = np.finfo(np.float32).max
     np.testing.assert_array_equal(recorded, np.float32([largest, 1, -largest, 2]))
+
+
+@pytest.mark.parametrize(
+    ("answers", "first"), [((True, True, False), 21), ((True, True, None), 5), ((None,), 5)]
+)
+def test_lengths_are_doubled_until_it_takes_too_long_to_know(answers, first):
+    """With hope, the doubled length; else that of the choice."""
+    graph = Graph()
+    x = placeholder(graph, (None, None))
+    answered = iter(answers)
+    oracle = SimpleNamespace(inputs=[x])
+    (array,) = next(trial_inputs(oracle, (), lambda shapes: next(answered)))
+    assert array.shape == (1, first)

@@ -80,7 +80,7 @@ def test_resource_loader(tmp_path):
 
 def test_small_functions():
     assert tf.get_logger().name == "flatlite"
-    assert tf.control_flow_v2_enabled() and tf.enable_control_flow_v2() is None
+    assert tf.enable_control_flow_v2() is None and tf.control_flow_v2_enabled()
     assert tf.is_symbolic_tensor(tf.zeros([])) and not tf.is_symbolic_tensor(np.zeros(1))
     with tf.op_scope([tf.zeros([])], None, "scope") as scope:
         assert scope == "scope/" and tf.zeros([]).op.name.startswith("scope/")

@@ -31,6 +31,31 @@ class Fixed:
         self.shape = self.array.shape
 
 
+EDGES = F32([0.5, -0.5, 1e-9, -1e-9, 3.0, -3.0, 0.0, 30.0, 80.0, -80.0, np.inf, -np.inf, np.nan])
+"""Numbers at which a formula of several steps may lose what a single function has."""
+PLACES = np.int32([[3, 0, -1], [2, 7, 1]])
+NUMBERED = F32([[3, -1, 3, 2, 0], [1, 5, -2, 5, 4]])
+MARKS = (Fixed(4), F32(2.5), F32(-1))
+FORMULAS = [
+    *(("OneHot", (PLACES, *MARKS), {"axis": axis}) for axis in (-1, 0, 1)),
+    ("OneHot", (np.int64(2), Fixed(4), np.int32(1), np.int32(0)), {}),
+    *(("ReverseV2", (x, Fixed(axes)), {}) for x in (NUMBERED, PLACES) for axes in ([1], [-2, 1])),
+    *(("TopKV2", (x, Fixed(3)), {}) for x in (NUMBERED, PLACES)),
+    *(
+        ("Cumsum", (x, Fixed(axis)), {"exclusive": exclusive, "reverse": reverse})
+        for x, axis in ((NUMBERED, -1), (NUMBERED, 0), (PLACES, 1))
+        for exclusive in (False, True)
+        for reverse in (False, True)
+    ),
+    *((kind, (EDGES,), {}) for kind in ("Expm1", "Inv", "IsFinite", "IsInf", "IsNan", "Log1p")),
+    *((kind, (EDGES,), {}) for kind in ("Reciprocal", "Selu", "Softplus", "Softsign")),
+    *((kind, (EDGES[:, None], EDGES), {}) for kind in ("Xdivy", "Xlogy")),
+    *((kind, (EDGES[:10], EDGES[9::-1]), {}) for kind in ("InvGrad", "ReciprocalGrad", "SeluGrad")),
+    *((kind, (EDGES[:10], EDGES[9::-1]), {}) for kind in ("SoftplusGrad", "SoftsignGrad")),
+    ("LeakyReluGrad", (EDGES, EDGES[::-1]), {"alpha": 0.3}),
+]
+
+
 def conv(kind, *arrays, strides=(1, 1), dilations=(1, 1), padding="SAME", **attrs):
     """A convolution's case."""
     if padding == "EXPLICIT":
@@ -222,11 +247,7 @@ def test_rows(case, threads, monkeypatch):
         config = tf.ConfigProto(intra_op_parallelism_threads=threads)
         with tf.Session(config=config) as session:
             values = session.run(result, feeds)
-            steps = [
-                instruction
-                for plan in [plan for _, plan in session._plans.items()]
-                for instruction in plan.first.program.instructions
-            ]
+            steps = _instructions(session)
         monkeypatch.setattr(compiling.EMITTERS, "get", lambda kind: None)
         with tf.Session() as session:
             expected = session.run(result, feeds)
@@ -236,6 +257,31 @@ def test_rows(case, threads, monkeypatch):
         assert got.dtype == expected_row.dtype
         largest = np.abs(expected_row).max(initial=10)
         np.testing.assert_allclose(got, expected_row, rtol=2e-5, atol=2e-6 * largest)
+
+
+def _instructions(session):
+    return [
+        instruction
+        for plan in [plan for _, plan in session._plans.items()]
+        for instruction in plan.first.program.instructions
+    ]
+
+
+@pytest.mark.parametrize("case", FORMULAS, ids=lambda case: case[0])
+def test_formulas(case, monkeypatch):
+    """To the last digits, and at the ends of what float32 holds."""
+    with tf.Graph().as_default():
+        result, feeds = _build(case)
+        with tf.Session() as session:
+            value = session.run(result, feeds)
+            assert all(type(instruction) is Instruction for instruction in _instructions(session))
+        monkeypatch.setattr(compiling.EMITTERS, "get", lambda kind: None)
+        with tf.Session() as session:
+            expected = session.run(result, feeds)
+    pairs = zip(value, expected, strict=True) if isinstance(value, list) else [(value, expected)]
+    for got, expected_row in pairs:
+        assert got.dtype == expected_row.dtype
+        np.testing.assert_allclose(got, expected_row, rtol=1e-6, atol=1e-38)
 
 
 def _network(x, activation):

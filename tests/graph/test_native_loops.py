@@ -12,7 +12,7 @@ from flatlite.engine.families.elementwise import elementwise
 from flatlite.engine.families.layout import move
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
-from flatlite.graph.session import inlining
+from flatlite.graph.session import compiling, inlining
 from flatlite.graph.session.kernels import control as control_kernels
 
 F32 = np.float32
@@ -333,3 +333,58 @@ def test_what_iterations_have_in_common_is_done_once():
     names = [instruction.name for instruction in program.instructions]
     heads = [i for i, name in enumerate(names) if name == "branch"]
     assert heads[0] < names.index("arithmetic.multiply") < heads[1]
+
+
+def test_what_values_size_comes_after_the_rest():
+    """It ends a stage; the loop behind it in the graph is still in the first one."""
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [4])
+        places = tf.reduce_sum(tf.where(x > 0))
+        y = tf.square(x)
+        order = [op.type for op in compiling.needed([places, y], [x])]
+        assert order.index("Square") < order.index("Where")
+        v = tf.Variable([1.0, 2.0], use_resource=True)
+        rows = tf.gather(v, tf.where(x > 0)[:, 0])  # reads what others may change
+        y = tf.square(x)
+        assert compiling.needed([rows, y], [x])[-1] is y.op
+
+
+def _one_of_each(x, i):
+    return x[:, i], x[i], x[:, :, i - 1], x[i, :, -i], x[i, 0 * i, i]
+
+
+@pytest.mark.parametrize("i", [0, 1, -1])
+def test_places_that_are_computed(i, monkeypatch):
+    """One of some dimensions, from the end where it is negative, and its gradient."""
+    forbid_python(monkeypatch)
+    array = np.arange(24, dtype=F32).reshape(2, 3, 4)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, n = tf.placeholder(tf.float32, [2, 3, 4]), tf.placeholder(tf.int32, [])
+
+        def body(k, total):
+            parts = _one_of_each(x, n)
+            return k + 1, total + tf.add_n([tf.reduce_sum(part * part) for part in parts])
+
+        total = tf.while_loop(lambda k, total: k < 2, body, [0, 0.0])[1]
+        parts = [*_one_of_each(x, n), total, tf.gradients(total, x)[0]]
+        *values, total_value, dx = session.run(parts, {x: array, n: i})
+    expected = np.zeros_like(array)
+    for value, part, places in zip(
+        values, _one_of_each(array, i), _one_of_each(expected, i), strict=True
+    ):
+        np.testing.assert_array_equal(value, part)
+        places += 4 * part
+    assert total_value == 2 * sum(float(np.sum(part * part)) for part in values)
+    expected[i, 0, i] += 4 * array[i, 0, i]
+    np.testing.assert_array_equal(dx, expected)
+
+
+def test_a_place_that_is_not_there():
+    """TensorFlow's words, with the index as it was."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        i = tf.placeholder(tf.int32, [])
+        y = tf.placeholder_with_default(np.zeros((2, 3), F32), [2, 3])[:, i]
+        for index in (3, -4):
+            words = f"slice index {index} of dimension 1 out of bounds."
+            with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+                session.run(y, {i: index})

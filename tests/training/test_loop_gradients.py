@@ -6,12 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loop_gradient_programs import PROGRAMS, W, X
 
 import flatlite.compat.v1 as tf
+from flatlite.schema import proto
 
 FOLDER = Path(__file__).with_name("loop_gradients")
 ANSWERS = json.loads((FOLDER / "answers.json").read_text())
-X = np.linspace(-1, 1, 4 * 3).reshape(4, 3).astype(np.float32)
+CONTEXTS = {"cond_context": "CondContextDef", "while_context": "WhileContextDef"}
+WITHOUT_ARRAYS = (
+    *("powers", "until", "nested", "chosen_in_loop", "loop_in_branch", "other_branch"),
+    *("growing", "rows"),
+)
 
 
 def content(name):
@@ -60,3 +66,37 @@ def test_unknown_form():
         y = tf.raw_ops.Exit(data=tf.raw_ops.Enter(data=x, frame_name="f"))
         with pytest.raises(LookupError, match=r"No gradient defined .* type: Exit.* condition"):
             tf.gradients(y, x)
+
+
+def nodes_of(meta):
+    """Names, types and inputs of nodes, those that wait only for where they live without that."""
+    return {
+        (node.name, node.op, *(text for text in node.input if not text.startswith("^")))
+        for node in meta.graph_def.node
+        if not node.name.startswith("w/")
+    }
+
+
+def contexts_of(meta):
+    """What is said of branches and loops; values in no order."""
+    return [
+        proto.parse(kind, content)
+        for key, kind in CONTEXTS.items()
+        for content in meta.collection_def[key].bytes_list.value
+    ]
+
+
+@pytest.mark.parametrize("name", WITHOUT_ARRAYS)
+def test_written_as_tensorflow_writes(name, control_flow_v1):
+    """Nodes, their names and inputs, and what a MetaGraphDef says of them."""
+    build = next(program for program in PROGRAMS if program.__name__ == name)
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        w = tf.Variable(W, name="w", use_resource=PROGRAMS.index(build) % 2 == 0)
+        tf.identity(build(tf, x, w), name="y")
+        tf.global_variables_initializer()
+        written = tf.train.export_meta_graph()
+    expected = tf.MetaGraphDef.FromString(content(name))
+    assert nodes_of(written) == nodes_of(expected)
+    assert not written.graph_def.library.function
+    assert contexts_of(written) == contexts_of(expected)

@@ -14,6 +14,8 @@ import tensorflow.compat.v1 as tf
 
 sys.path.append(str(Path(__file__).parents[1] / "training"))
 sys.path.append(str(Path(__file__).parents[1] / "training/checkpoints"))
+sys.path.append(str(Path(__file__).parents[1] / "graph/programs"))
+import loop_gradient_programs
 import table_programs
 from object_programs import PROGRAMS
 from saved_model_programs import X
@@ -85,6 +87,56 @@ def check_tables(folder: Path) -> None:
         print(f"{folder.name}/{name}: restored")
 
 
+def check_loops(folder: Path) -> None:
+    """Graphs of Switch, Merge and frames give what TensorFlow's own graphs gave.
+
+    TensorFlow's gradients of what was written forwards are its own gradients, too; not of arrays,
+    which are lists here, nor behind them.
+    """
+    tf.disable_control_flow_v2()
+    tests, fetches = Path(__file__).parents[1], json.loads((folder / "fetches.json").read_text())
+    runs = np.load(tests / "graph/programs/dataflow_programs.npz")["runs"]
+    for name, rows in json.loads(runs.tobytes()).items():
+        rows = [row | {"fetches": names} for row, names in zip(rows, fetches[name], strict=True)]
+        if name != "wrong_arrays":  # lists take what TensorFlow's arrays refuse
+            _check_runs(folder / f"{name}.meta", rows)
+    answers = json.loads((tests / "training/loop_gradients/answers.json").read_text())
+    feeds = {"x:0": loop_gradient_programs.X}
+    for program, answer in answers.items():
+        name = f"gradient_of_{program}"
+        init = {"fetches": ["init"], "feeds": {}, "answer": [None]}
+        names = fetches[name]
+        row = {"fetches": names, "feeds": feeds, "answer": answer[: len(names)]}
+        _check_runs(folder / f"{name}.meta", [init, row])
+        if program not in ("arrays", "pieces", "scans", "recurrent"):
+            with tf.Graph().as_default() as graph, tf.Session() as session:
+                tf.train.import_meta_graph(str(folder / f"forward_{name}.meta"))
+                y = graph.get_tensor_by_name("y:0")
+                (dx,) = tf.gradients(tf.reduce_sum(tf.sin(y)), [graph.get_tensor_by_name("x:0")])
+                session.run("init")
+                got = session.run(dx, feeds)
+                np.testing.assert_allclose(got, answer[1], rtol=1e-4, atol=1e-5, err_msg=program)
+    print(f"{folder.name}: {len(fetches)} graphs")
+
+
+def _check_runs(path: Path, rows: list[dict]) -> None:
+    """Runs of a graph, one after the other."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.train.import_meta_graph(str(path))
+        for row in rows:
+            answer = row["answer"]
+            if isinstance(answer, dict):
+                try:
+                    session.run(row["fetches"], row["feeds"])
+                except getattr(tf.errors, answer["error"]):
+                    continue
+                raise AssertionError(f"{path.stem}: {answer['error']} was not raised")
+            got = session.run(row["fetches"], row["feeds"])
+            for value, expected in zip(got, answer, strict=True):
+                if expected is not None:
+                    np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-5)
+
+
 if __name__ == "__main__":
     root = Path(sys.argv[1])
     for kind in ("reference", "resource"):
@@ -94,3 +146,4 @@ if __name__ == "__main__":
     check_objects(root / "objects")
     check_saved_models(root / "saved_models")
     check_tables(root / "tables")
+    check_loops(root / "loops")

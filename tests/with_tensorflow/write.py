@@ -3,7 +3,8 @@
 A LeNet and a table of strings, trained for a few steps; its checkpoints plain, in shards, and
 written twice under one name; and expected.npz: variables, outputs and the loss after one more step.
 In objects/ the checkpoints of tests/training/checkpoints/object_programs.py, and what they hold; in
-saved_models/ SavedModels; in tables/ those of tests/training/checkpoints/table_programs.py.
+saved_models/ SavedModels; in tables/ those of tests/training/checkpoints/table_programs.py; in
+loops/ branches, loops and gradients of them, as TensorFlow 1 writes them.
 """
 
 import json
@@ -16,6 +17,9 @@ import flatlite.compat.v1 as tf
 
 sys.path.append(str(Path(__file__).parents[1] / "training"))
 sys.path.append(str(Path(__file__).parents[1] / "training/checkpoints"))
+sys.path.append(str(Path(__file__).parents[1] / "graph/programs"))
+import dataflow_programs
+import loop_gradient_programs
 import table_programs
 from object_programs import PROGRAMS
 from saved_model_programs import X
@@ -126,9 +130,36 @@ def write_tables(folder: Path) -> None:
     (folder / "expected.json").write_text(json.dumps(expected))
 
 
+def write_loops(folder: Path) -> None:
+    """Graphs with control flow v1, and the names of what to fetch."""
+    folder.mkdir()
+    tf.disable_control_flow_v2()
+    fetches = {}
+    for program in dataflow_programs.PROGRAMS:
+        with tf.Graph().as_default():
+            runs = program(tf)
+            tf.train.export_meta_graph(folder / f"{program.__name__}.meta")
+        fetches[program.__name__] = [[tensor.name for tensor in names] for names, _ in runs]
+    for program in loop_gradient_programs.PROGRAMS:
+        name = f"gradient_of_{program.__name__}"
+        with tf.Graph().as_default():
+            x = tf.placeholder(tf.float32, [None, 3], name="x")
+            w = tf.Variable(loop_gradient_programs.W, name="w", use_resource=True)
+            y = tf.identity(program(tf, x, w), name="y")
+            tf.global_variables_initializer()
+            tf.train.export_meta_graph(folder / f"forward_{name}.meta")
+            gradients = tf.gradients(tf.reduce_sum(tf.sin(y)), [x, w])
+            dense = [tf.convert_to_tensor(dx) for dx in gradients if dx is not None]
+            tf.train.export_meta_graph(folder / f"{name}.meta")
+        fetches[name] = [y.name, *(dx.name for dx in dense)]
+    (folder / "fetches.json").write_text(json.dumps(fetches))
+    tf.enable_control_flow_v2()
+
+
 if __name__ == "__main__":
     for kind in ("reference", "resource"):
         write(Path(sys.argv[1]) / kind, kind == "resource")
     write_objects(Path(sys.argv[1]) / "objects")
     write_saved_models(Path(sys.argv[1]) / "saved_models")
     write_tables(Path(sys.argv[1]) / "tables")
+    write_loops(Path(sys.argv[1]) / "loops")

@@ -7,7 +7,8 @@ from typing import Any
 
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.scopes import GraphKeys, get_default_graph
-from ...graph.format.graphdef import to_graph_def
+from ...graph.format.flow_contexts import FlowContext
+from ...graph.format.graphdef import written_graph
 from ...graph.variables.variables import Variable
 from ...schema import proto
 from ...schema.files import remove_leftovers, write_atomic
@@ -70,9 +71,10 @@ def export_meta_graph(
     if meta_info_def is not None:
         message.meta_info_def.CopyFrom(meta_info_def)
     message.meta_info_def.stripped_default_attrs = strip_default_attrs
-    message.graph_def.CopyFrom(to_graph_def(graph) if graph_def is None else graph_def)
+    message.graph_def.CopyFrom(graph.as_graph_def() if graph_def is None else graph_def)
+    written = written_graph(graph)
     if strip_default_attrs:
-        _strip_defaults(graph, message.graph_def)
+        _strip_defaults(written.graph if written else graph, message.graph_def)
     for node in message.graph_def.node if clear_devices else ():
         node.device = ""
     removed: set[str] = set()
@@ -89,6 +91,8 @@ def export_meta_graph(
             if _is_written(item, export_scope) and _operation_name(item) not in removed
         ]
         _write_collection(message, key, items, export_scope)
+    if written is not None:
+        _write_contexts(message, written.contexts, collection_list, export_scope)
     if unbound:
         names = [name.encode() for name in unbound]
         message.collection_def[UNBOUND_COLLECTION].bytes_list.value[:] = names
@@ -134,6 +138,18 @@ def _write_collection(message, key: str, items: list, scope: str | None) -> None
     kind = kinds.pop() if len(kinds) == 1 else None
     if kind is not None:
         getattr(message.collection_def[key], kind).value.extend(value for _, value in rows)
+
+
+def _write_contexts(
+    message, contexts: Sequence[FlowContext], keys: Sequence[str] | None, scope: str | None
+) -> None:
+    """Writes what TensorFlow has to know of branches and loops to find gradients of them."""
+    for context in contexts:
+        key = context.collection
+        if is_within(context.name, scope) and (keys is None or key in keys):
+            definition = context.message(lambda name: without_scope(name, scope))
+            content = definition.SerializeToString(deterministic=True)
+            message.collection_def[key].bytes_list.value.append(content)
 
 
 def _written(item, scope: str | None) -> tuple[str | None, Any]:

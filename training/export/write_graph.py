@@ -6,7 +6,6 @@ import os
 from typing import Any
 
 from ...graph.core.graph import Graph
-from ...graph.format.graphdef import to_graph_def
 from ...schema.files import make_folder, write_atomic
 
 
@@ -21,7 +20,7 @@ def write_graph(graph_or_graph_def: Graph | Any, logdir, name: str, as_text: boo
     """
     message = graph_or_graph_def
     if isinstance(message, Graph):
-        message = to_graph_def(message)
+        message = message.as_graph_def()
     path = os.path.join(os.fspath(logdir), name)
     make_folder(logdir)
     content = str(message).encode() if as_text else message.SerializeToString(deterministic=True)

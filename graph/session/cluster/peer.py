@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from ....schema import errors
+from ...format.graphdef import to_graph_def
 from .wire import Frame, receive, send, tensor_block, tensor_of
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class Peer:
                 return
             if self._anchor is None:
                 raise EOFError("the session is closed")
-            send(self._anchor, {"do": "graph"}, [graph.as_graph_def().SerializeToString()])
+            send(self._anchor, {"do": "graph"}, [to_graph_def(graph).SerializeToString()])
             frame = receive(self._anchor)
             if frame is None:
                 raise EOFError("the connection ended")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....engine.families.conversion import convert
-from ....engine.families.layout import copy, fill, move
+from ....engine.families.layout import copy, fill, move, write_box
 from ....engine.plan.buffer import Buffer, arena, constant
 from ....engine.plan.view import View, contiguous_strides
 from ....engine.sizes import largest
@@ -20,7 +20,6 @@ from ....schema.dtypes import tf_name
 from ...checks import same_dtype
 from ...plan.substitution import moves_any
 from ...registry import op
-from ..gather import write_box
 from ..window import offsets
 from .elementwise import numbers, operands
 

@@ -157,6 +157,20 @@ def read_through_handle(tf) -> list:
         return [value.tolist() for value in values]
 
 
+def copied_after_step(tf) -> list:
+    """The weights of a layer, copied to another one behind a step that changes them."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        w = tf.Variable([[1.0, 2.0], [3.0, 4.0]], use_resource=False)
+        slow = tf.Variable([[0.0, 0.0], [0.0, 0.0]], use_resource=False)
+        y = tf.nn.relu(tf.matmul(tf.constant([[1.0, 0.5]]), w) + tf.constant([1.0, -1.0]))
+        loss = tf.reduce_sum(y * y)
+        step = tf.train.GradientDescentOptimizer(0.125).minimize(loss, var_list=[w])
+        with tf.control_dependencies([step]):
+            copied = tf.assign(slow, 0.5 * slow + 0.5 * w)
+        session.run(tf.global_variables_initializer())
+        return [session.run([loss, copied])[1].tolist() for _ in range(2)]
+
+
 PROGRAMS = [
     condition_of_loop,
     loop_variable,
@@ -164,6 +178,7 @@ PROGRAMS = [
     other_types,
     fetched_with_step,
     read_through_handle,
+    copied_after_step,
 ]
 PAIRS = [
     *((read, "add") for read in READS),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dataflow_programs import PROGRAMS
 
 import flatlite.compat.v1 as tf
 
@@ -20,12 +21,10 @@ def imported(name):
     tf.import_graph_def(graph, name="")
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_runs(name):
+def check_runs(graph, runs):
     """Values, effects and errors of one run after the other."""
-    with tf.Graph().as_default() as graph, tf.Session() as session:
-        imported(name)
-        for run in RUNS[name]:
+    with tf.Session() as session:
+        for run in runs:
             fetches = [graph.as_graph_element(x) for x in run["fetches"]]
             answer = run["answer"]
             if isinstance(answer, dict):
@@ -41,6 +40,53 @@ def test_runs(name):
                     assert value is None
                 else:
                     np.testing.assert_allclose(value, expected, rtol=3e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_runs(name):
+    """What TensorFlow has written runs as it does there."""
+    with tf.Graph().as_default() as graph:
+        imported(name)
+        check_runs(graph, RUNS[name])
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_written(program, control_flow_v1):
+    """What is built and written here is Switch and Merge alone, and runs the same."""
+    name = program.__name__
+    with tf.Graph().as_default() as graph:
+        fetches = [[tensor.name for tensor in run] for run, _ in program(tf)]
+    written = graph.as_graph_def()
+    assert not written.library.function
+    assert {"If", "StatelessIf", "While", "StatelessWhile"}.isdisjoint(
+        node.op for node in written.node
+    )
+    if name == "wrong_arrays":  # TensorFlow's arrays refuse what lists take
+        return
+    runs = [run | {"fetches": names} for run, names in zip(RUNS[name], fetches, strict=True)]
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(written, name="")
+        check_runs(graph, runs)
+
+
+@pytest.mark.parametrize("use_resource", [True, False])
+@pytest.mark.parametrize("v2", [True, False])
+def test_variables_of_branches_and_loops_become_constants(v2, use_resource, control_flow_v1):
+    """Read in functions or behind Switch and Enter, in both forms of a graph."""
+    if v2:
+        tf.enable_control_flow_v2()
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        x = tf.placeholder(tf.float32, [3], name="x")
+        w = tf.Variable([2.0, 3.0, 4.0], use_resource=use_resource)
+        y = tf.cond(x[0] > 0, lambda: x * w, lambda: x + tf.gather(w, [0, 0, 0]))
+        y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * w), [0, y])[1]
+        tf.identity(y, name="y")
+        session.run(tf.global_variables_initializer())
+        frozen = tf.graph_util.convert_variables_to_constants(session, graph.as_graph_def(), ["y"])
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(frozen, name="")
+        np.testing.assert_array_equal(session.run("y:0", {"x:0": [1, 1, 1]}), [16, 81, 256])
+        np.testing.assert_array_equal(session.run("y:0", {"x:0": [-1, 1, 1]}), [8, 81, 192])
 
 
 def test_a_loop_that_does_not_end_is_stopped():
