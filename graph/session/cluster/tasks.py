@@ -96,7 +96,7 @@ class Task:
         if index not in cluster.addresses[job]:
             raise InternalError(None, None, f'Task {index} was not defined in job "{job}"')
         self.cluster, self.job, self.index, self.config = cluster, job, index, config
-        self._positions: dict[str, Place] = {}
+        self._places: dict[str, Place] = {}
         self._service: Service | None = None
         host, _, port = cluster.addresses[job][index].rpartition(":")
         if port == "0":
@@ -130,9 +130,9 @@ class Task:
 
         Raises InvalidArgumentError where the cluster has no such task.
         """
-        if op.device not in self._positions:
-            self._positions[op.device] = self._place_of(op)
-        return self._positions[op.device]
+        if op.device not in self._places:
+            self._places[op.device] = self._place_of(op)
+        return self._places[op.device]
 
     def _place_of(self, op: Operation) -> Place:
         spec = DeviceSpec.from_string(op.device or "")
