@@ -267,10 +267,16 @@ def gather(node, b):
 
 def gathered(x, positions, axis, b):
     """Slices along an axis; of texts in several dimensions, which LiteRT does not gather, by SLICE
-    where the positions follow one another.
+    where the positions follow one another, and as a vector where all other sizes are 1.
     """
     values = positions.value
-    if x.dtype.kind not in "OS" or x.rank == 1 or values is None or values.ndim > 1:
+    if x.dtype.kind not in "OS" or x.rank == 1:
+        return b.GATHER(x, positions, axis=axis)
+    others = [n for i, n in enumerate(x.dims) if i != axis]
+    if positions.rank == 1 and all(n == 1 for n in others):
+        shape = [-1 if i == axis else 1 for i in range(x.rank)]
+        return reshaped(b.GATHER(reshaped(x, (-1,), b), positions), shape, b)
+    if values is None or values.ndim > 1:
         return b.GATHER(x, positions, axis=axis)
     if not values.size or np.any(np.diff(values.ravel()) != 1):
         return b.GATHER(x, positions, axis=axis)
