@@ -231,13 +231,14 @@ def conv(node, b):
 
 def _conv3d(node, b, size, groups):
     """CONV_3D of volumes with channels last, group by group; the filters as DHWIO."""
-    spans = spans_of(node, size, node.shape()[2:])
+    stride, dilation, pads = _slides(node, size, node.shape()[2:])
+    node.require(None not in pads, f"auto_pad needs known image sizes, got {node.shape()[2:]}")
     x, filters, bias = to_channels_last(node.inputs[0], b), node.inputs[1], node.input(2)
-    pairs = np.asarray([(0, 0), *((s.before, s.after) for s in spans), (0, 0)], np.int32)
+    pairs = np.asarray([(0, 0), *pads, (0, 0)], np.int32)
     x = b.PAD(x, pairs) if pairs.any() else x
     filters = transposed(filters, (2, 3, 4, 1, 0), b)
-    options = {f"stride_{axis}": s.stride for axis, s in zip("dhw", spans, strict=True)}
-    options |= {f"dilation_{a}_factor": s.dilation for a, s in zip("dhw", spans, strict=True)}
+    options = {f"stride_{axis}": n for axis, n in zip("dhw", stride, strict=True)}
+    options |= {f"dilation_{axis}_factor": n for axis, n in zip("dhw", dilation, strict=True)}
     parts = [(x, filters)]
     if groups > 1:
         halves = (b.SPLIT(np.int32(4), part, num_splits=groups) for part in (x, filters))

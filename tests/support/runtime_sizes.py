@@ -156,6 +156,19 @@ def folded():
         pads=[0, 0, 0, 0], dilations=[2, 2])  # fmt: skip
 
 
+def padded(mode, *pads):
+    smallest = max(pads) + 1 if mode == "reflect" else 1
+    sets = [{"x": floats(n, c, max(h, smallest), w)} for n, c, h, w in IMAGES]
+    return FreeRow("Pad", "x p", {"x": IMAGE}, sets, {"p": np.int64(pads)}, mode=mode)
+
+
+def volumes(**attributes):
+    sets = [{"x": floats(n, 2, h, w, 5)} for n, _, h, w in IMAGES]
+    free = {"x": {0: "n", 2: "d", 3: "h"}}
+    return FreeRow("Conv", "x w b", free, sets, {"w": floats(4, 2, 3, 3, 3), "b": floats(4)},
+        pads=[1, 1, 1, 1, 0, 2], **attributes)  # fmt: skip
+
+
 ROWS = {
     **dict(resizes()),
     **{f"ScatterElements {r}": scattered("ScatterElements", r) for r in ("none", "add", "max")},
@@ -169,6 +182,10 @@ ROWS = {
     "RoiAlign": regions(),
     "RoiAlign max": regions(mode="max", coordinate_transformation_mode="output_half_pixel"),
     "Col2Im": folded(),
+    "Pad edge": padded("edge", 0, 0, 1, 3, 0, 0, 2, 0),
+    "Pad wrap": padded("wrap", 0, 0, 3, 0, 0, 0, 1, 2),
+    "Pad reflect": padded("reflect", 0, 0, 2, 1, 0, 0, 3, 0),
+    "Conv of volumes": volumes(strides=[2, 1, 1]),
 }  # fmt: skip
 """Name -> FreeRow."""
 QUICK = frozenset(
@@ -176,7 +193,7 @@ QUICK = frozenset(
         *("Resize cubic half_pixel size", "Resize linear pytorch_half_pixel scales"),
         *("Resize nearest asymmetric floor scales", "ScatterElements none", "ScatterND add 1"),
         *("ScatterND none 2", "GatherND batches", "GridSample bilinear zeros 0", "RoiAlign"),
-        *("Col2Im", "GatherElements"),
+        *("Col2Im", "GatherElements", "Pad edge", "Pad reflect", "Conv of volumes"),
     }
 )
 """Those of every run."""

@@ -91,7 +91,7 @@ def mix_before(node, b):
     x, gates = node.inputs
     streams = _streams(node, b, x, node.attr("num_branches", 0))
     mixed = b.MUL(streams, _gates(node, b, gates, streams))
-    total = b.SUM(mixed, int32s([streams.rank - 2]))
+    total = b.SUM(mixed, int32s([len(streams.dims) - 2]))
     scale = node.attr("reduction_scale", 1.0)
     return total if scale == 1 else b.MUL(total, like(total, scale, b))
 
