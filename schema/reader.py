@@ -68,7 +68,10 @@ def read(data: memoryview, identified: bool = True, schema: Schema = tables) -> 
     if identified and bytes(data[4:8]) != schema.FILE_IDENTIFIER.encode():
         reason = f"bytes 4 to 8 must be {schema.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}"
         raise noted(
-            ModelError(invalid), f"{reason}; this is not a .tflite file" if is_model else reason
+            ModelError(invalid),
+            f"{reason}; this is not a .tflite file, flatlite convert makes one of other models"
+            if is_model
+            else reason,
         )
     reader = _Reader(data, schema)
     try:

@@ -73,7 +73,7 @@ class Span:
     Attributes:
         size, stride, dilation: of the window.
         before, after: padding.
-        length: of the axis.
+        length: of the axis; None where unknown.
     """
 
     size: int
@@ -81,19 +81,25 @@ class Span:
     dilation: int
     before: int
     after: int
-    length: int
+    length: int | None
+
+    @property
+    def reach(self) -> int:
+        """From the first to the last element of a window."""
+        return (self.size - 1) * self.dilation + 1
 
     @property
     def count(self) -> int:
-        """How many windows there are."""
-        effective_size = (self.size - 1) * self.dilation + 1
-        return (self.length + self.before + self.after - effective_size) // self.stride + 1
+        """How many windows there are along a known length."""
+        assert self.length is not None
+        return (self.length + self.before + self.after - self.reach) // self.stride + 1
 
 
 def spans_of(node, size, sizes):
     """What slides along each axis of an image of any number of dimensions."""
-    node.require(None not in sizes, f"the sizes of the image must be known, got {sizes}")
-    columns = zip(size, *_slides(node, size, sizes), sizes, strict=True)
+    stride, dilation, pads = _slides(node, size, sizes)
+    node.require(None not in pads, f"auto_pad needs known image sizes, got {sizes}")
+    columns = zip(size, stride, dilation, pads, sizes, strict=True)
     return [Span(k, s, d, *pair, length) for k, s, d, pair, length in columns]
 
 
@@ -231,14 +237,13 @@ def conv(node, b):
 
 def _conv3d(node, b, size, groups):
     """CONV_3D of volumes with channels last, group by group; the filters as DHWIO."""
-    stride, dilation, pads = _slides(node, size, node.shape()[2:])
-    node.require(None not in pads, f"auto_pad needs known image sizes, got {node.shape()[2:]}")
+    spans = spans_of(node, size, node.shape()[2:])
     x, filters, bias = to_channels_last(node.inputs[0], b), node.inputs[1], node.input(2)
-    pairs = np.asarray([(0, 0), *pads, (0, 0)], np.int32)
+    pairs = np.asarray([(0, 0), *((s.before, s.after) for s in spans), (0, 0)], np.int32)
     x = b.PAD(x, pairs) if pairs.any() else x
     filters = transposed(filters, (2, 3, 4, 1, 0), b)
-    options = {f"stride_{axis}": n for axis, n in zip("dhw", stride, strict=True)}
-    options |= {f"dilation_{axis}_factor": n for axis, n in zip("dhw", dilation, strict=True)}
+    options = {f"stride_{axis}": s.stride for axis, s in zip("dhw", spans, strict=True)}
+    options |= {f"dilation_{a}_factor": s.dilation for a, s in zip("dhw", spans, strict=True)}
     parts = [(x, filters)]
     if groups > 1:
         halves = (b.SPLIT(np.int32(4), part, num_splits=groups) for part in (x, filters))

@@ -25,12 +25,13 @@ class FreeRow:
         free: names of the sizes of each input that are unknown, by axis.
         sets: what the model is given, by name, once for each set of sizes.
         constants: what it has, by name.
+        domain: of the operator.
         attributes: the node's.
     """
 
-    def __init__(self, kind, names, free, sets, constants=None, **attributes):
+    def __init__(self, kind, names, free, sets, constants=None, domain="", **attributes):
         inputs = [name.replace("-", "") for name in names.split()]
-        self.node = helper.make_node(kind, inputs, ["y"], name="layer", **attributes)
+        self.node = helper.make_node(kind, inputs, ["y"], name="layer", domain=domain, **attributes)
         self.free, self.sets, self.constants = free, list(sets), constants or {}
 
     def model(self):
@@ -46,9 +47,8 @@ class FreeRow:
         weights = [numpy_helper.from_array(np.asarray(x), n) for n, x in self.constants.items()]
         results = [helper.make_empty_tensor_value_info("y")]
         graph = helper.make_graph([self.node], "main", values, results, weights)
-        return helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8
-        )
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
 IMAGES = [(3, 1, 6, 7), (1, 1, 4, 9), (2, 1, 1, 10)]
@@ -169,6 +169,47 @@ def volumes(**attributes):
         pads=[1, 1, 1, 1, 0, 2], **attributes)  # fmt: skip
 
 
+def pooled(kind, rank=2, **attributes):
+    """Windows of 3 along the free axes of an image or a volume."""
+    sets = [{"x": floats(n, c, max(h, 3), w, *[5] * (rank - 2))} for n, c, h, w in IMAGES]
+    attributes = {"kernel_shape": [3] * rank, "pads": [1] * 2 * rank, **attributes}
+    return FreeRow(kind, "x", {"x": IMAGE}, sets, **attributes)
+
+
+def layer(kind, names, constants=None, keys=1, **attributes):
+    """A layer of a language model, of any batch and length."""
+    letters = names.split()
+    sets = [{k: floats(n, m * keys if k in "kv" else m, 16) for k in letters if k in "xqkv"}
+            for n, m in BATCHES]  # fmt: skip
+    free = {k: {0: "n", 1: "s" if keys > 1 and k in "kv" else "m"} for k in letters}
+    return FreeRow(kind, names, free, sets, constants, "com.microsoft", **attributes)
+
+
+def layers():
+    """Attention of language models."""
+    return {
+        "Attention": layer(
+            "Attention", "x w b", {"w": floats(16, 48), "b": floats(48)}, num_heads=4
+        ),
+        "Attention unidirectional": layer(
+            "Attention",
+            "x w b",
+            {"w": floats(16, 48), "b": floats(48)},
+            num_heads=2,
+            unidirectional=1,
+        ),
+        "MultiHeadAttention": layer(
+            "MultiHeadAttention", "q k v b", {"b": floats(48)}, 2, num_heads=4
+        ),
+        "RotaryEmbedding": layer(
+            "RotaryEmbedding",
+            "x p c s",
+            {"p": np.int64([3]), "c": floats(20, 4), "s": floats(20, 4)},
+            num_heads=2,
+        ),
+    }
+
+
 ROWS = {
     **dict(resizes()),
     **{f"ScatterElements {r}": scattered("ScatterElements", r) for r in ("none", "add", "max")},
@@ -186,6 +227,14 @@ ROWS = {
     "Pad wrap": padded("wrap", 0, 0, 3, 0, 0, 0, 1, 2),
     "Pad reflect": padded("reflect", 0, 0, 2, 1, 0, 0, 3, 0),
     "Conv of volumes": volumes(strides=[2, 1, 1]),
+    "MaxPool dilated": pooled("MaxPool", dilations=[1, 2], pads=[1, 2, 1, 1], strides=[2, 1]),
+    "MaxPool of volumes": pooled("MaxPool", 3, strides=[2, 3, 1]),
+    "AveragePool": pooled("AveragePool", strides=[2, 2]),
+    "AveragePool with pads": pooled("AveragePool", strides=[1, 2], count_include_pad=1),
+    "AveragePool of volumes": pooled("AveragePool", 3, strides=[2, 1, 1]),
+    "AveragePool of volumes with pads": pooled("AveragePool", 3, count_include_pad=1),
+    "LpPool": pooled("LpPool", p=3, strides=[1, 2]),
+    **layers(),
 }  # fmt: skip
 """Name -> FreeRow."""
 QUICK = frozenset(
@@ -194,6 +243,8 @@ QUICK = frozenset(
         *("Resize nearest asymmetric floor scales", "ScatterElements none", "ScatterND add 1"),
         *("ScatterND none 2", "GatherND batches", "GridSample bilinear zeros 0", "RoiAlign"),
         *("Col2Im", "GatherElements", "Pad edge", "Pad reflect", "Conv of volumes"),
+        *("MaxPool of volumes", "AveragePool", "AveragePool of volumes"),
+        *("Attention", "MultiHeadAttention", "RotaryEmbedding"),
     }
 )
 """Those of every run."""
