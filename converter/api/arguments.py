@@ -50,10 +50,10 @@ def check_kinds(shapes: Any = None, **lists: Any) -> None:
         raise TypeError(
             f"input_shapes must be a dict of shapes by tensor name, got {type(shapes).__name__}"
         )
-    for name in shapes or ():
+    for name, shape in (shapes or {}).items():
         if not isinstance(name, str):
             raise TypeError(f"input_shapes must have tensor names as keys, got {name!r}")
-        sizes = shapes[name] if isinstance(shapes[name], (list, tuple)) else ()
+        sizes = shape if isinstance(shape, (list, tuple)) else ()
         if any(isinstance(n, int) and n < -1 for n in sizes):
             raise ValueError(
                 f"sizes of '{name}' in input_shapes must not be negative, but -1 for an unknown "
