@@ -235,6 +235,11 @@ ROWS = {
     "AveragePool of volumes with pads": pooled("AveragePool", 3, count_include_pad=1),
     "LpPool": pooled("LpPool", p=3, strides=[1, 2]),
     **layers(),
+    "STFT": FreeRow("STFT", "x s w", {"x": {0: "n", 1: "m"}},
+        [{"x": floats(n, m, 1)} for n, m in ((2, 40), (1, 21), (3, 16))],
+        {"s": np.int64(3), "w": floats(4)}),
+    "DFT": FreeRow("DFT", "x", {"x": {0: "n", 1: "m"}}, [{"x": floats(n, m, 8, 1)}
+        for n, m in BATCHES], axis=2, onesided=1),
 }  # fmt: skip
 """Name -> FreeRow."""
 QUICK = frozenset(
@@ -244,7 +249,7 @@ QUICK = frozenset(
         *("ScatterND none 2", "GatherND batches", "GridSample bilinear zeros 0", "RoiAlign"),
         *("Col2Im", "GatherElements", "Pad edge", "Pad reflect", "Conv of volumes"),
         *("MaxPool of volumes", "AveragePool", "AveragePool of volumes"),
-        *("Attention", "MultiHeadAttention", "RotaryEmbedding"),
+        *("Attention", "MultiHeadAttention", "RotaryEmbedding", "STFT"),
     }
 )
 """Those of every run."""
