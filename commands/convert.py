@@ -277,7 +277,7 @@ def shapes_of(texts: list[str]) -> dict[str, list[int | None]] | None:
     for text in texts:
         name, equals, sizes = text.rpartition("=")
         try:
-            shapes[name] = [None if int(n) < 0 else int(n) for n in sizes.split(",") if sizes]
+            shapes[name] = [None if int(n) == -1 else int(n) for n in sizes.split(",") if sizes]
         except ValueError:
             equals = ""
         if not equals or not name:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..tools.terminal import printable, show_json
-from .files import check_model
+from .files import read_model
 
 SUMMARY = (
     "Say in words what differs between two .tflite files: structure, options, scales, weights."
@@ -20,13 +20,9 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite diff`."""
-    from ..schema.files import read_bytes
-    from ..schema.model import load
     from ..tools.edit.differences import differences
 
-    check_model(arguments.a)
-    check_model(arguments.b)
-    texts = differences(load(read_bytes(arguments.a)), load(read_bytes(arguments.b)))
+    texts = differences(read_model(arguments.a), read_model(arguments.b))
     if arguments.json:
         return show_json({"a": arguments.a, "b": arguments.b, "differences": texts})
     return print("\n".join(map(printable, texts or ["no difference"])))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from .files import check_model, check_target
+from .files import check_target, read_model
 
 SUMMARY = "Write all that a .tflite file says as JSON; flatlite assemble makes a file of it again."
 
@@ -24,14 +24,12 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite dump`."""
-    from ..schema.files import read_bytes, write_file
-    from ..schema.model import load
+    from ..schema.files import write_file
     from ..tools.edit.text import dump
 
-    check_model(arguments.model)
     if arguments.output is not None:
         check_target(arguments.output)
-    text = dump(load(read_bytes(arguments.model)), arguments.numbers)
+    text = dump(read_model(arguments.model), arguments.numbers)
     if arguments.output is None:
         print(text)
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..tools.terminal import show_json
 from .convert import shapes_of, split
-from .files import check_model, check_target, load_arrays, npz
+from .files import check_target, load_arrays, npz, read_model
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,13 +55,12 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite edit`."""
-    from ..schema.files import read_bytes, write_file
-    from ..schema.model import load, save
+    from ..schema.files import write_file
+    from ..schema.model import save
     from ..tools.edit.differences import differences
 
-    check_model(arguments.model)
     check_target(arguments.output)
-    before = load(read_bytes(arguments.model))
+    before = read_model(arguments.model)
     after = edited(before, arguments)
     content = save(after)
     write_file(arguments.output, content)
@@ -75,8 +74,7 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def edited(model: Model, arguments: argparse.Namespace) -> Model:
     """The model that the arguments ask for."""
-    from ..schema.files import read_bytes, write_file
-    from ..schema.model import load
+    from ..schema.files import write_file
     from ..tools.edit.extract import extract
     from ..tools.edit.merge import merge
     from ..tools.edit.names import rename, strip
@@ -88,7 +86,7 @@ def edited(model: Model, arguments: argparse.Namespace) -> Model:
         model = extract(model, *ends)
     if arguments.append is not None:
         connections = pairs_of("--connect", arguments.connect)
-        model = merge(model, load(read_bytes(arguments.append)), connections or None)
+        model = merge(model, read_model(arguments.append), connections or None)
     elif arguments.connect:
         raise ValueError("--connect says how --append FILE is connected; there is none")
     shapes = shapes_of(arguments.input_shape)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..schema.model import Model
 
 
 def check_model(path: str) -> None:
@@ -13,6 +17,17 @@ def check_model(path: str) -> None:
             f"'{path}' is a folder, and a .tflite file is wanted; "
             "flatlite convert makes one of a SavedModel"
         )
+
+
+def read_model(path: str) -> Model:
+    """The model of a .tflite file; errors name the file."""
+    from ..converter.sources.source import naming
+    from ..schema.files import read_bytes
+    from ..schema.model import load
+
+    check_model(path)
+    with naming(path):
+        return load(read_bytes(path))
 
 
 def check_target(path: str) -> None:

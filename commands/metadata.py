@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ..tools.terminal import printable, show_json, show_table
-from .files import check_model, check_target
+from .files import check_target, read_model
 
 if TYPE_CHECKING:
     from ..schema.flatbuffer import Record
@@ -35,15 +35,14 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite metadata`."""
-    from ..schema.files import read_bytes, write_file
-    from ..schema.model import load, save
+    from ..schema.files import write_file
+    from ..schema.model import save
     from ..tools.metadata import get_metadata, to_json
 
-    check_model(arguments.model)
     is_edit = bool(arguments.set or arguments.file or arguments.remove)
     if is_edit != (arguments.output is not None):
         raise ValueError("--set, --file and --remove need -o FILE, and -o one of them")
-    model = load(read_bytes(arguments.model))
+    model = read_model(arguments.model)
     if is_edit:
         check_target(arguments.output)
         model = edited(model, arguments)

@@ -7,7 +7,7 @@ import os
 import re
 
 from ..tools.terminal import show_json
-from .files import check_model, check_target
+from .files import check_target, read_model
 
 SUMMARY = "Write the C++ sources of a model for TensorFlow Lite Micro, and say what arena it needs."
 
@@ -22,17 +22,18 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite micro`."""
     from ..schema.files import make_folder, read_bytes, write_file
-    from ..schema.model import load
     from ..tools.micro.arena import arena_of
     from ..tools.micro.sources import sources
 
-    check_model(arguments.model)
+    model = read_model(arguments.model)
     content = read_bytes(arguments.model)
     name = arguments.name or name_of(arguments.model)
     files = sources(content, name)
-    arena = arena_of(load(content))
+    arena = arena_of(model)
     paths = []
     if arguments.output is not None:
+        if os.path.isfile(arguments.output):
+            raise NotADirectoryError(f"'{arguments.output}' is a file; -o names a folder")
         make_folder(arguments.output)
         paths = [os.path.join(arguments.output, file) for file in files]
         for path in paths:

@@ -72,7 +72,9 @@ def read(data: memoryview, identified: bool = True, schema: Schema = tables) -> 
         raise _refusal(invalid, f"{len(data)} bytes are too few for one")
     if identified and bytes(data[4:8]) != schema.FILE_IDENTIFIER.encode():
         reason = f"bytes 4 to 8 must be {schema.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}"
-        raise _refusal(invalid, f"{reason}; this is not a .tflite file" if is_model else reason)
+        if is_model:
+            reason += "; this is not a .tflite file, flatlite convert makes one of other models"
+        raise _refusal(invalid, reason)
     reader = _Reader(data, schema)
     try:
         root = reader.table(_kind(schema.ROOT_TYPE, schema), 0, _U32(data, 0)[0])

@@ -145,14 +145,19 @@ def test_inspect_every_flatbuffer_of_the_corpus(cli, corpus):
         assert json.loads(out)["bytes"] == path.stat().st_size
 
 
-def test_inspect_refuses_what_is_no_model(cli, tmp_path):
+def test_inspect_refuses_what_is_no_model(cli, lenet, tmp_path):
     (tmp_path / "a.tflite").write_bytes(b"TFL3" * 9)
     status, _, err = cli("inspect", tmp_path / "a.tflite")
     assert status == 1
     assert "not a valid Flatbuffer buffer" in err
     assert "a.tflite" in err
     (tmp_path / "b.tflite").write_bytes(bytes(40))
-    assert "; this is not a .tflite file\n(in '" in cli("inspect", tmp_path / "b.tflite")[2]
+    assert (
+        "; this is not a .tflite file, flatlite convert makes one of other models\n(in '"
+        in cli("inspect", tmp_path / "b.tflite")[2]
+    )
+    for words in (["dump"], ["metadata"], ["micro"], ["diff", lenet]):
+        assert "\n(in '" in cli(*words, tmp_path / "b.tflite")[2]
     for command in ("inspect", "run", "benchmark"):
         assert "is a folder, and a .tflite file is wanted; flatlite" in cli(command, tmp_path)[2]
     assert cli("inspect", tmp_path / "none.tflite")[0] == 1

@@ -336,6 +336,7 @@ def test_sizes_that_are_known_become_constants(litert):
     [
         ({"x": (1, 6)}, "input 'x' must have 3 dimensions, got [1, 6]"),
         ({"x": (1, -2, 3)}, "sizes of input 'x' must be positive or -1, got [1, -2, 3]"),
+        ({"x": (0, 2, 3)}, "sizes of input 'x' must be positive or -1, got [0, 2, 3]"),
         ({"x": (1, 2, 4)}, "the model does not take these shapes: RESHAPE"),
         ({"z": (1, 2, 4)}, "there is no input 'z', there are 'x'"),
     ],

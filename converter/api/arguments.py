@@ -43,15 +43,22 @@ def _has_buffer(value: Any) -> bool:
 def check_kinds(shapes: Any = None, **lists: Any) -> None:
     """Raises TypeError for `input_shapes` that are no mapping, or names that are no list of them.
 
-    A single name may stand for a list of one where a source takes that.
+    A single name may stand for a list of one where a source takes that. Raises ValueError for sizes
+    below -1.
     """
     if shapes is not None and not isinstance(shapes, Mapping):
         raise TypeError(
             f"input_shapes must be a dict of shapes by tensor name, got {type(shapes).__name__}"
         )
-    for name in shapes or ():
+    for name, shape in (shapes or {}).items():
         if not isinstance(name, str):
             raise TypeError(f"input_shapes must have tensor names as keys, got {name!r}")
+        sizes = shape if isinstance(shape, (list, tuple)) else ()
+        if any(isinstance(n, int) and n < -1 for n in sizes):
+            raise ValueError(
+                f"sizes of '{name}' in input_shapes must not be negative, but -1 for an unknown "
+                f"one, got {list(sizes)}"
+            )
     for argument, names in lists.items():
         if names is not None and not isinstance(names, Iterable):
             raise TypeError(f"{argument} must be a list of names, got {type(names).__name__}")

@@ -135,6 +135,16 @@ def regrouped(x: Tensor, sizes: Sequence[Tensor | int], b: Builder) -> Tensor:
     return b.RESHAPE(x, b.PACK(*parts, axis=0, values_count=len(parts)))
 
 
+def regrouped_from(x: Tensor, n_axes: int, sizes: Sequence[int], b: Builder) -> Tensor:
+    """`x` whose axes from `n_axes` on are of other `sizes`, numbers; those before stay."""
+    kept = [n or -1 for n in x.dims[:n_axes]]
+    if kept.count(-1) < 2:
+        return reshaped(x, (*kept, *sizes), b)
+    last = max(i for i, n in enumerate(kept) if n == -1)
+    lead = [-1 if i == last else extent(x, i, b) for i in range(n_axes)]
+    return regrouped(x, (*lead, *sizes), b)
+
+
 def cropped(x: Tensor, crops: Sequence[Sequence[int]], b: Builder) -> Tensor:
     """`x` without so many elements at the beginning and at the end of each dimension."""
     if not np.any(crops):

@@ -47,6 +47,51 @@ OTHERWISE_NAMED = {
 """Operations whose builtin has another name."""
 
 NO_TEXTS = "TFLite has no operators that change texts"
+MICROSOFT = {
+    "it runs a decoder until texts end; convert the decoder, and search in the program": """
+        BeamSearch GreedySearch Sampling WhisperBeamSearch
+    """,
+    "it compares texts that a decoder proposes; do this in the program": """
+        BifurcationDetector ConvStateReplay GatedDeltaNetStateReplay Mamba2Verify
+        SpeculativePrefixCommit
+    """,
+    NO_TEXTS: """
+        MurmurHash3 Tokenizer
+    """,
+    "it is compiled for another runtime": """
+        EPContext Snpe
+    """,
+    "it is of training": """
+        BitmaskBiasDropout BitmaskDropout
+    """,
+    "its rows of several lengths lie one after another; export them padded": """
+        PackedAttention PackedMultiHeadAttention PagedAttention RemovePadding RestorePadding
+        SparsePagedAttention VarlenCausalConvWithState VarlenNGramHashMapping
+    """,
+    "its layout is that of a graphics processor; export the model for processors": """
+        DequantizeWithOrder GemmFloat8 MatMulBlockQuantizedFp4Weight
+        MatMulBlockQuantizedFp8Weight MatMulNBitsMlp MatMulNBitsQLoRA MatMulNBitsQkv
+        MatMulPacked MoEPacked PackedSparseAttentionIndexer PackedSparseAttentionIndexerMerge
+        QOrderedAttention QOrderedGelu QOrderedLayerNormalization QOrderedLongformerAttention
+        QOrderedMatMul QuantizeWithOrder RouterGateUpProj RMSNormRotary SparseAttentionIndexer
+    """,
+    "its numbers are packed in a way that ONNX Runtime alone has": """
+        DequantizeBFP GatherPacked MatMulFpQ4 QuantizeBFP
+    """,
+    "TFLite has no sparse tensors that are computed": """
+        SparseToDenseMatMul
+    """,
+    "its path is searched step by step; do this in the program": """
+        DynamicTimeWarping
+    """,
+    "its beams and buffers have no kernel on processors": """
+        DecoderAttention DecoderMaskedSelfAttention DynamicSparseAttention LongformerAttention
+    """,
+    "it is internal to ONNX Runtime": """
+        MaxpoolWithMask
+    """,
+}
+"""Operators of com.microsoft that have no meaning in TFLite, by the reason."""
 REASONS = {
     "ImageDecoder": "decode images before the model runs",
     "RegexFullMatch": NO_TEXTS,
@@ -55,6 +100,11 @@ REASONS = {
     "ai.onnx.ml.CastMap": "TFLite has no maps",
     "ai.onnx.ml.DictVectorizer": "TFLite has no maps",
     "ai.onnx.preview.training.Gradient": "it is of training",
+    **{
+        f"com.microsoft.{name}": reason
+        for reason, names in MICROSOFT.items()
+        for name in names.split()
+    },
 }
 """Operators of ONNX that have no meaning in TFLite, and why."""
 

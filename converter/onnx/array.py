@@ -267,10 +267,16 @@ def gather(node, b):
 
 def gathered(x, positions, axis, b):
     """Slices along an axis; of texts in several dimensions, which LiteRT does not gather, by SLICE
-    where the positions follow one another.
+    where the positions follow one another, and as a vector where all other sizes are 1.
     """
     values = positions.value
-    if x.dtype.kind not in "OS" or x.rank == 1 or values is None or values.ndim > 1:
+    if x.dtype.kind not in "OS" or x.rank == 1:
+        return b.GATHER(x, positions, axis=axis)
+    others = [n for i, n in enumerate(x.dims) if i != axis]
+    if positions.rank == 1 and all(n == 1 for n in others):
+        shape = [-1 if i == axis else 1 for i in range(x.rank)]
+        return reshaped(b.GATHER(reshaped(x, (-1,), b), positions), shape, b)
+    if values is None or values.ndim > 1:
         return b.GATHER(x, positions, axis=axis)
     if not values.size or np.any(np.diff(values.ravel()) != 1):
         return b.GATHER(x, positions, axis=axis)
@@ -380,14 +386,40 @@ def _repeated(node, b, x, pairs, mode):
             x = b.GATHER(x, b.FLOOR_MOD(steps, size) if mode == "wrap" else clamped, axis=axis)
         return x
     for axis, (before, after) in enumerate(pairs.tolist()):
-        size = node.shape()[axis]
+        size = x.dims[axis]
         if not before and not after:
             continue
-        node.require(size is not None, f"mode {mode} needs the size of axis {axis}")
+        if size is None:
+            x = _repeated_ends(b, x, axis, before, after, mode)
+            continue
         steps = np.arange(-before, size + after)
         index = steps % size if mode == "wrap" else steps.clip(0, size - 1)
         x = b.GATHER(x, index.astype(np.int32), axis=axis)
     return x
+
+
+def _repeated_ends(b, x, axis, before, after, mode):
+    """The same along an axis of unknown size."""
+    if mode == "wrap":
+        size = dimension(x, axis, b)
+        steps = b.RANGE(np.int32(-before), b.ADD(size, np.int32(after)), np.int32(1))
+        return b.GATHER(x, b.FLOOR_MOD(steps, size), axis=axis)
+    ends = [slice_along(x, axis, 0, 1, b), _last(b, x, axis)]
+    parts = [
+        end if count == 1 else b.GATHER(end, np.zeros(count, np.int32), axis=axis)
+        for end, count in zip(ends, (before, after), strict=True)
+        if count
+    ]
+    parts.insert(1 if before else 0, x)
+    return b.CONCATENATION(*parts, axis=axis)
+
+
+def _last(b, x, axis):
+    """The last element along an axis, which stays."""
+    others = ((1 << x.rank) - 1) ^ (1 << axis)
+    begin, ones = np.zeros(x.rank, np.int32), np.ones(x.rank, np.int32)
+    begin[axis] = -1
+    return b.STRIDED_SLICE(x, begin, ones, ones, begin_mask=others, end_mask=others | 1 << axis)
 
 
 def _padding(node, b):

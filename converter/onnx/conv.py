@@ -73,7 +73,7 @@ class Span:
     Attributes:
         size, stride, dilation: of the window.
         before, after: padding.
-        length: of the axis.
+        length: of the axis; None where unknown.
     """
 
     size: int
@@ -81,19 +81,25 @@ class Span:
     dilation: int
     before: int
     after: int
-    length: int
+    length: int | None
+
+    @property
+    def reach(self) -> int:
+        """From the first to the last element of a window."""
+        return (self.size - 1) * self.dilation + 1
 
     @property
     def count(self) -> int:
-        """How many windows there are."""
-        effective_size = (self.size - 1) * self.dilation + 1
-        return (self.length + self.before + self.after - effective_size) // self.stride + 1
+        """How many windows there are along a known length."""
+        assert self.length is not None
+        return (self.length + self.before + self.after - self.reach) // self.stride + 1
 
 
 def spans_of(node, size, sizes):
     """What slides along each axis of an image of any number of dimensions."""
-    node.require(None not in sizes, f"the sizes of the image must be known, got {sizes}")
-    columns = zip(size, *_slides(node, size, sizes), sizes, strict=True)
+    stride, dilation, pads = _slides(node, size, sizes)
+    node.require(None not in pads, f"auto_pad needs known image sizes, got {sizes}")
+    columns = zip(size, stride, dilation, pads, sizes, strict=True)
     return [Span(k, s, d, *pair, length) for k, s, d, pair, length in columns]
 
 

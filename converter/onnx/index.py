@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..lowering.moves import as_int32, as_type, dimension, int32s, like, reshaped, transposed
+from ..lowering.moves import (
+    as_int32,
+    as_type,
+    dimension,
+    extent,
+    int32s,
+    like,
+    positions,
+    reshaped,
+    transposed,
+)
 from .array import from_front
-from .places import columns_of, joined, positions_along
+from .places import as_rows, columns_of, joined, positions_along, product
 from .registry import lower
 
 INT64 = np.dtype(np.int64)
@@ -80,10 +90,8 @@ def compress(node, b):
 def unique(node, b):
     """The distinct elements, sorted or not, where each is first, which one each is, how often."""
     x = node.inputs[0]
-    node.require(
-        node.attr("axis", None) is None or node.rank() == 1,
-        "distinct slices along an axis are not supported, only distinct elements",
-    )
+    if node.attr("axis", None) is not None and node.rank() != 1:
+        return _unique_slices(node, b, x, node.axis(node.attr("axis")))
     x = reshaped(x, (-1,), b)
     values, element_indices = b.UNIQUE(x, idx_out_type="INT32", dtype=[x.dtype, np.int32])
     count = dimension(values, 0, b)
@@ -105,6 +113,39 @@ def unique(node, b):
         values, first, counts = (b.GATHER(y, order) for y in (values, first, counts))
         element_indices = b.GATHER(rank_of, element_indices)
     return values, *(b.CAST(y, dtype=INT64) for y in (first, element_indices, counts))
+
+
+def _unique_slices(node, b, x, axis):
+    """The same of slices along an axis, sorted by their elements one after another."""
+    node.require(x.dtype.kind in "if", f"distinct slices of {x.dtype} are not supported")
+    order = [axis, *(i for i in range(x.rank) if i != axis)]
+    slices = transposed(x, order, b)
+    rows = as_rows(b, slices, product(b, [extent(slices, i, b) for i in range(1, x.rank)]))
+    each, other = b.EXPAND_DIMS(rows, np.int32(1)), b.EXPAND_DIMS(rows, np.int32(0))
+    differs = b.NOT_EQUAL(each, other)
+    is_same = b.LOGICAL_NOT(b.REDUCE_ANY(differs, int32s([2])))
+    first = b.ARG_MAX(b.CAST(is_same, dtype=np.int32), np.int32(1), dtype=np.int32,
+                      output_type=b.tensor_type(np.int32))  # fmt: skip
+    places = positions(rows, 0, b)
+    is_new = b.EQUAL(first, places)
+    if node.attr("sorted", 1):
+        before = b.CUMSUM(b.CAST(differs, dtype=np.int32), np.int32(2), exclusive=True)
+        decides = b.LOGICAL_AND(b.EQUAL(before, np.int32(0)), b.GREATER(each, other))
+        is_after = b.REDUCE_ANY(decides, int32s([2]))
+    else:
+        is_after = b.GREATER(b.EXPAND_DIMS(first, np.int32(1)), b.EXPAND_DIMS(places, np.int32(0)))
+    is_after = b.LOGICAL_AND(is_after, b.EXPAND_DIMS(is_new, np.int32(0)))
+    rank_of = b.SUM(b.CAST(is_after, dtype=np.int32), int32s([1]))
+    new = b.RESHAPE(b.WHERE(is_new, dtype=INT64), int32s([-1]))
+    new = b.CAST(new, dtype=np.int32)
+    count = b.SHAPE(new, out_type="INT32")
+    first = b.SCATTER_ND(b.EXPAND_DIMS(b.GATHER(rank_of, new), np.int32(1)), new, count)
+    is_each = b.EQUAL(
+        b.EXPAND_DIMS(positions(first, 0, b), np.int32(1)), b.EXPAND_DIMS(rank_of, np.int32(0))
+    )
+    counts = b.SUM(b.CAST(is_each, dtype=np.int32), int32s([1]))
+    values = transposed(b.GATHER(slices, first), np.argsort(order).tolist(), b)
+    return values, *(b.CAST(y, dtype=INT64) for y in (first, rank_of, counts))
 
 
 @lower("ReverseSequence")

@@ -6,7 +6,7 @@ from functools import reduce
 
 import numpy as np
 
-from ..lowering.moves import reshaped, transposed
+from ..lowering.moves import dimension, regrouped_from, reshaped, transposed
 from ..lowering.node import SourceNode
 from .registry import lower
 
@@ -166,13 +166,10 @@ def dft(node, b):
         matrix = fourier_matrix(n, length, inverse, onesided, n_parts == 2)
     order = [*(i for i in range(rank - 1) if i != axis), axis, rank - 1]
     last = transposed(x, order, b)
-    sizes = [last.dims[i] for i in range(rank - 2)]
-    node.require(sizes.count(None) < 2, f"at most one size may be unknown, got {sizes}")
-    shape = [-1 if size is None else size for size in sizes]
-    flat = reshaped(last, [*shape, n * n_parts], b)
-    out = b.FULLY_CONNECTED(flat, b.constant(matrix), None, keep_num_dims=len(shape) != 1)
-    parts = 1 if real_result else 2
-    out = reshaped(out, [*shape, matrix.shape[0] // parts, parts], b)
+    n_others, parts = rank - 2, 1 if real_result else 2
+    flat = regrouped_from(last, n_others, (n * n_parts,), b)
+    out = b.FULLY_CONNECTED(flat, b.constant(matrix), None, keep_num_dims=n_others != 1)
+    out = regrouped_from(out, n_others, (matrix.shape[0] // parts, parts), b)
     return transposed(out, np.argsort(order).tolist(), b)
 
 
@@ -193,23 +190,27 @@ def stft(node, b):
     signal, step, window = node.inputs[0], int(node.constant(1)), node.input(2)
     n = node.shape()[1]
     n_parts = node.shape()[2] if node.rank() == 3 else 1
-    node.require(n is not None, "the length of the signal must be known")
     if node.input(3) is not None:
         length = int(node.constant(3))
     else:
         node.require(window is not None, "a window or frame_length must be given")
         length = window.dims[0]
     onesided = bool(node.attr("onesided", 1))
-    n_frames = (n - length) // step + 1
-    starts = np.arange(n_frames)[:, None] * step + np.arange(length)
-    frames = b.GATHER(signal, starts.astype(np.int32), axis=1)
+    offsets = np.arange(length, dtype=np.int32)
+    if n is None:
+        end = b.SUB(dimension(signal, 1, b), np.int32(length - 1))
+        starts = b.EXPAND_DIMS(b.RANGE(np.int32(0), end, np.int32(step)), np.int32(1))
+        frames = b.GATHER(signal, b.ADD(starts, offsets), axis=1)
+    else:
+        starts = np.arange(0, n - length + 1, step, dtype=np.int32)[:, None]
+        frames = b.GATHER(signal, starts + offsets, axis=1)
     frames = frames if node.rank() == 3 else b.EXPAND_DIMS(frames, np.int32(3))
     if window is not None:
         frames = b.MUL(frames, reshaped(window, (-1, 1), b))
     matrix = fourier_matrix(length, length, False, onesided and n_parts == 1, n_parts == 2)
-    flat = reshaped(frames, (-1, n_frames, length * n_parts), b)
+    flat = regrouped_from(frames, 2, (length * n_parts,), b)
     out = b.FULLY_CONNECTED(flat, b.constant(matrix), None, keep_num_dims=True)
-    return reshaped(out, (-1, n_frames, matrix.shape[0] // 2, 2), b)
+    return regrouped_from(out, 2, (matrix.shape[0] // 2, 2), b)
 
 
 @lower("Det")

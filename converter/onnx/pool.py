@@ -52,16 +52,19 @@ def taps(b, x, axis, span):
     stride[axis] = span.stride
     for i in range(span.size):
         begin[axis] = i * span.dilation
-        end[axis] = i * span.dilation + (span.count - 1) * span.stride + 1
+        end[axis] = begin[axis] + 1 - span.reach  # of the last window, from the end
+        is_last = end[axis] == 0
         yield b.STRIDED_SLICE(
-            x, begin.copy(), end.copy(), stride, begin_mask=others, end_mask=others
-        )
+            x, begin.copy(), end.copy(), stride, begin_mask=others,
+            end_mask=others | is_last << axis,
+        )  # fmt: skip
 
 
 def combined(b, x, spans, function):
     """The elements of each window combined, along one axis after the other."""
     for axis, span in enumerate(spans, 2):
-        x = reduce(function, taps(b, x, axis, span))
+        if span.size > 1 or span.stride > 1:
+            x = reduce(function, taps(b, x, axis, span))
     return x
 
 
@@ -86,14 +89,17 @@ def average_pool(node, b):
     if _is_general(node):
         return _general_average(node, b)
     window = window_of(node, node.attr("kernel_shape"), node.shape()[2:])
-    x, include = image_of(node, b), node.attr("count_include_pad", 0)
+    include, is_known = node.attr("count_include_pad", 0), None not in window.sizes
     if window.padding and not (include and window.padding == "SAME"):
+        x = image_of(node, b)
         return result_of(node, b, _pooled(b.AVERAGE_POOL_2D, x, window, window.padding))
-    node.require(None not in window.sizes, f"the image size must be known, got {window.sizes}")
-    out = _pooled(b.AVERAGE_POOL_2D, padded(b, x, window), window, "VALID")
-    counts = _counts(node, window, bool(include))
-    if (counts != prod(window.size)).any():
-        out = b.MUL(out, (prod(window.size) / counts[None, :, :, None]).astype(np.float32))
+    if not is_known and not include:
+        return _general_average(node, b)
+    out = _pooled(b.AVERAGE_POOL_2D, padded(b, image_of(node, b), window), window, "VALID")
+    if is_known:  # else no window is longer than the source's padding makes it
+        counts = _counts(node, window, bool(include))
+        if (counts != prod(window.size)).any():
+            out = b.MUL(out, (prod(window.size) / counts[None, :, :, None]).astype(np.float32))
     return result_of(node, b, out)
 
 
@@ -148,7 +154,13 @@ def _general_average(node, b):
     if node.attr("count_include_pad", 0):
         pads = node.attr("pads", [0] * (2 * n))
         counted = list(zip(pads[:n], pads[n:], strict=True))
-    return b.MUL(total, b.constant((1 / _counted(spans, counted)).astype(x.dtype)))
+    if all(pair == (s.before, s.after) for pair, s in zip(counted, spans, strict=True)):
+        return b.MUL(total, like(x, 1 / prod(s.size for s in spans), b))
+    if None not in (s.length for s in spans):
+        return b.MUL(total, b.constant((1 / _counted(spans, counted)).astype(x.dtype)))
+    sizes = b.PACK(*(extent(x, axis, b) for axis in range(2, x.rank)), axis=0, values_count=n)
+    ones = b.FILL(b.CONCATENATION(int32s([1, 1]), sizes, axis=0), like(x, 1, b))
+    return b.DIV(total, combined(b, padded_by(b, ones, spans, 0), spans, b.ADD))
 
 
 def _max_pool_with_indices(node, b):

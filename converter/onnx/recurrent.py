@@ -252,13 +252,18 @@ def _reversed(b, x, lengths):
 
 def _initial(node, b, layer, i, d, x, by_batch):
     """The state before the first step: an input, or zeros."""
-    start = node.input(5 + i)
+    start, size = node.input(5 + i), layer.hidden_size
+    node.require(
+        start is None or start.rank is None or start.dims[-1] in (None, size),
+        f"input {5 + i}, a first state, must have rows of hidden_size {size}, got "
+        f"{start and start.shape}",
+    )
     if start is not None and not _is_zeros(start):
         return b.GATHER(start, np.int32(d), axis=1 if by_batch else 0)
     batch = x.dims[1]
     if batch is not None:
-        return b.constant(np.zeros((batch, layer.hidden_size), x.dtype))
-    sizes = b.PACK(dimension(x, 1, b), np.int32(layer.hidden_size), axis=0, values_count=2)
+        return b.constant(np.zeros((batch, size), x.dtype))
+    sizes = b.PACK(dimension(x, 1, b), np.int32(size), axis=0, values_count=2)
     return b.FILL(sizes, like(x, 0, b))
 
 

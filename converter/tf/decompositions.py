@@ -9,6 +9,7 @@ import numpy as np
 
 from ..ir.graph import Graph, Tensor
 from ..lowering.moves import like, slice_along
+from ..lowering.node import SourceNode
 from .registry import Node, lower
 
 if TYPE_CHECKING:
@@ -16,10 +17,19 @@ if TYPE_CHECKING:
 
 Step = Callable[["Builder", Tensor, Sequence[Tensor]], list[Tensor]]
 """`(b, row, values)` gives the next values of a loop."""
+Condition = Callable[["Builder", Sequence[Tensor]], Tensor]
+"""`(b, values)` gives whether a loop goes on."""
 
 
-def over_rows(node: Node, b: Builder, values: Sequence[Tensor], count: int, step: Step):
-    """What `step` makes of values, for rows 0 to count - 1 in turn."""
+def over_rows(
+    node: SourceNode,
+    b: Builder,
+    values: Sequence[Tensor],
+    count: int,
+    step: Step,
+    condition: Condition | None = None,
+):
+    """What `step` makes of values, for rows 0 to count - 1 in turn, while a condition holds."""
     from ..ir.builder import Builder
 
     start = [b.constant(np.int32(0)), *values]
@@ -33,7 +43,12 @@ def over_rows(node: Node, b: Builder, values: Sequence[Tensor], count: int, step
         row, *others = graph.inputs
         was_certain, scope.is_certain = scope.is_certain, False
         if name == "cond":
-            graph.outputs = [inner.LESS(row, np.int32(count))]
+            is_before = inner.LESS(row, np.int32(count))
+            graph.outputs = [
+                is_before
+                if condition is None
+                else inner.LOGICAL_AND(is_before, condition(inner, others))
+            ]
         else:
             graph.outputs = [inner.ADD(row, np.int32(1)), *step(inner, row, others)]
         scope.is_certain = was_certain

@@ -131,6 +131,11 @@ def test_shapes_are_a_dict_by_name(shapes, tmp_path):
             call()
 
 
+def test_sizes_are_not_negative():
+    with pytest.raises(ValueError, match=r"sizes of 'x' in input_shapes .*, got \[-2, 3\]"):
+        TFLiteConverter.from_onnx_model(MODEL, input_shapes={"x": [-2, 3]})
+
+
 @pytest.mark.parametrize("argument", ["input_arrays", "tag_set", "signature_keys", "tags"])
 def test_names_are_a_list(argument):
     with pytest.raises(TypeError, match=rf"{argument} must be a list of names, got int"):

@@ -202,6 +202,10 @@ ONNX = {
         layer(helper.make_node("Resize", ["x", "", "", "s"], ["y"], mode="cubic"),
               s=np.int64([1, 4, 8, 1 << 40])),
         "Resize 'y': axis 3 must have at most 16777216 elements"),
+    "first state of another size": (
+        layer(helper.make_node("GRU", ["x", "w", "r", "", "", "h"], ["y"], hidden_size=2),
+              x=(3, 1, 4), w=floats(1, 6, 4), r=floats(1, 6, 2), h=floats(1, 1, 3)),
+        "GRU 'y': input 5, a first state, must have rows of hidden_size 2, got (1, 1, 3)"),
     "equation": (layer(node("Einsum", equation="ij->")), "Einsum 'y'"),
     "branch that is not there": (
         layer(node("Cast", "x", "c", to=TensorProto.BOOL), node("If", "c")), "If 'y'"),

@@ -25,12 +25,13 @@ class FreeRow:
         free: names of the sizes of each input that are unknown, by axis.
         sets: what the model is given, by name, once for each set of sizes.
         constants: what it has, by name.
+        domain: of the operator.
         attributes: the node's.
     """
 
-    def __init__(self, kind, names, free, sets, constants=None, **attributes):
+    def __init__(self, kind, names, free, sets, constants=None, domain="", **attributes):
         inputs = [name.replace("-", "") for name in names.split()]
-        self.node = helper.make_node(kind, inputs, ["y"], name="layer", **attributes)
+        self.node = helper.make_node(kind, inputs, ["y"], name="layer", domain=domain, **attributes)
         self.free, self.sets, self.constants = free, list(sets), constants or {}
 
     def model(self):
@@ -46,9 +47,8 @@ class FreeRow:
         weights = [numpy_helper.from_array(np.asarray(x), n) for n, x in self.constants.items()]
         results = [helper.make_empty_tensor_value_info("y")]
         graph = helper.make_graph([self.node], "main", values, results, weights)
-        return helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8
-        )
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
 IMAGES = [(3, 1, 6, 7), (1, 1, 4, 9), (2, 1, 1, 10)]
@@ -156,6 +156,60 @@ def folded():
         pads=[0, 0, 0, 0], dilations=[2, 2])  # fmt: skip
 
 
+def padded(mode, *pads):
+    smallest = max(pads) + 1 if mode == "reflect" else 1
+    sets = [{"x": floats(n, c, max(h, smallest), w)} for n, c, h, w in IMAGES]
+    return FreeRow("Pad", "x p", {"x": IMAGE}, sets, {"p": np.int64(pads)}, mode=mode)
+
+
+def volumes(**attributes):
+    sets = [{"x": floats(n, 2, h, w, 5)} for n, _, h, w in IMAGES]
+    free = {"x": {0: "n", 2: "d", 3: "h"}}
+    return FreeRow("Conv", "x w b", free, sets, {"w": floats(4, 2, 3, 3, 3), "b": floats(4)},
+        pads=[1, 1, 1, 1, 0, 2], **attributes)  # fmt: skip
+
+
+def pooled(kind, rank=2, **attributes):
+    """Windows of 3 along the free axes of an image or a volume."""
+    sets = [{"x": floats(n, c, max(h, 3), w, *[5] * (rank - 2))} for n, c, h, w in IMAGES]
+    attributes = {"kernel_shape": [3] * rank, "pads": [1] * 2 * rank, **attributes}
+    return FreeRow(kind, "x", {"x": IMAGE}, sets, **attributes)
+
+
+def layer(kind, names, constants=None, keys=1, **attributes):
+    """A layer of a language model, of any batch and length."""
+    letters = names.split()
+    sets = [{k: floats(n, m * keys if k in "kv" else m, 16) for k in letters if k in "xqkv"}
+            for n, m in BATCHES]  # fmt: skip
+    free = {k: {0: "n", 1: "s" if keys > 1 and k in "kv" else "m"} for k in letters}
+    return FreeRow(kind, names, free, sets, constants, "com.microsoft", **attributes)
+
+
+def layers():
+    """Attention of language models."""
+    return {
+        "Attention": layer(
+            "Attention", "x w b", {"w": floats(16, 48), "b": floats(48)}, num_heads=4
+        ),
+        "Attention unidirectional": layer(
+            "Attention",
+            "x w b",
+            {"w": floats(16, 48), "b": floats(48)},
+            num_heads=2,
+            unidirectional=1,
+        ),
+        "MultiHeadAttention": layer(
+            "MultiHeadAttention", "q k v b", {"b": floats(48)}, 2, num_heads=4
+        ),
+        "RotaryEmbedding": layer(
+            "RotaryEmbedding",
+            "x p c s",
+            {"p": np.int64([3]), "c": floats(20, 4), "s": floats(20, 4)},
+            num_heads=2,
+        ),
+    }
+
+
 ROWS = {
     **dict(resizes()),
     **{f"ScatterElements {r}": scattered("ScatterElements", r) for r in ("none", "add", "max")},
@@ -169,6 +223,23 @@ ROWS = {
     "RoiAlign": regions(),
     "RoiAlign max": regions(mode="max", coordinate_transformation_mode="output_half_pixel"),
     "Col2Im": folded(),
+    "Pad edge": padded("edge", 0, 0, 1, 3, 0, 0, 2, 0),
+    "Pad wrap": padded("wrap", 0, 0, 3, 0, 0, 0, 1, 2),
+    "Pad reflect": padded("reflect", 0, 0, 2, 1, 0, 0, 3, 0),
+    "Conv of volumes": volumes(strides=[2, 1, 1]),
+    "MaxPool dilated": pooled("MaxPool", dilations=[1, 2], pads=[1, 2, 1, 1], strides=[2, 1]),
+    "MaxPool of volumes": pooled("MaxPool", 3, strides=[2, 3, 1]),
+    "AveragePool": pooled("AveragePool", strides=[2, 2]),
+    "AveragePool with pads": pooled("AveragePool", strides=[1, 2], count_include_pad=1),
+    "AveragePool of volumes": pooled("AveragePool", 3, strides=[2, 1, 1]),
+    "AveragePool of volumes with pads": pooled("AveragePool", 3, count_include_pad=1),
+    "LpPool": pooled("LpPool", p=3, strides=[1, 2]),
+    **layers(),
+    "STFT": FreeRow("STFT", "x s w", {"x": {0: "n", 1: "m"}},
+        [{"x": floats(n, m, 1)} for n, m in ((2, 40), (1, 21), (3, 16))],
+        {"s": np.int64(3), "w": floats(4)}),
+    "DFT": FreeRow("DFT", "x", {"x": {0: "n", 1: "m"}}, [{"x": floats(n, m, 8, 1)}
+        for n, m in BATCHES], axis=2, onesided=1),
 }  # fmt: skip
 """Name -> FreeRow."""
 QUICK = frozenset(
@@ -176,7 +247,9 @@ QUICK = frozenset(
         *("Resize cubic half_pixel size", "Resize linear pytorch_half_pixel scales"),
         *("Resize nearest asymmetric floor scales", "ScatterElements none", "ScatterND add 1"),
         *("ScatterND none 2", "GatherND batches", "GridSample bilinear zeros 0", "RoiAlign"),
-        *("Col2Im", "GatherElements"),
+        *("Col2Im", "GatherElements", "Pad edge", "Pad reflect", "Conv of volumes"),
+        *("MaxPool of volumes", "AveragePool", "AveragePool of volumes"),
+        *("Attention", "MultiHeadAttention", "RotaryEmbedding", "STFT"),
     }
 )
 """Those of every run."""

@@ -44,7 +44,7 @@ def set_input_shapes(model: Model, shapes: Mapping[str, Sequence[int | None]]) -
             raise ValueError(
                 f"input '{name}' must have {len(tensor.shape)} dimensions, got {list(sizes)}"
             )
-        if any(n < -1 for n in sizes):
+        if any(n < 1 and n != -1 for n in sizes):
             raise ValueError(f"sizes of input '{name}' must be positive or -1, got {list(sizes)}")
         before = tensor.shape_signature or tensor.shape
         if sizes and before[0] != sizes[0] and before[0] > 0:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...lowering.moves import as_int32, as_type, dimension, like, reshaped, transposed
+from ...lowering.moves import (
+    as_int32,
+    as_type,
+    dimension,
+    like,
+    regrouped_from,
+    reshaped,
+    transposed,
+)
 from ..registry import lower
 from .fused import DOMAIN
 
@@ -143,7 +151,7 @@ def rotary_embedding(node, b):
     if positions.rank == 1:
         positions = b.ADD(_steps(b, x, 2), as_int32(positions, b))
     out = _rotated(node, b, x, as_int32(positions, b), cos, sin, node.attr("interleaved", 0))
-    return out if is_split else _joined(node, b, out)
+    return out if is_split else _joined(b, out)
 
 
 @lower(f"{DOMAIN}MRotaryEmbedding")
@@ -166,11 +174,11 @@ def multimodal_rotary_embedding(node, b):
     angles = []
     for cache in (cos, sin):
         each = transposed(b.GATHER(cache, as_int32(positions, b)), (1, 2, 0, 3), b)
-        flat = reshaped(each, (each.dims[0] or -1, each.dims[1] or -1, 3 * half), b)
+        flat = regrouped_from(each, 2, (3 * half,), b)
         angles.append(b.EXPAND_DIMS(b.GATHER(flat, places, axis=2), np.int32(1)))
     cos, sin = angles
     out = _turned(node, b, x, cos, sin, node.attr("interleaved", 0))
-    return out if is_split else _joined(node, b, out)
+    return out if is_split else _joined(b, out)
 
 
 @lower(f"{DOMAIN}GemmaRotaryEmbedding")
@@ -288,19 +296,16 @@ def _split(node, b, x, n_heads):
     if x.rank == 4:
         return x
     node.require(x.rank == 3, f"queries, keys and values must have 3 or 4 dimensions, got {x.rank}")
-    shape = [x.dims[0] or -1, x.dims[1] or -1, n_heads, x.dims[2] // n_heads]
-    node.require(shape.count(-1) < 2, "batch or length must be known")
-    return transposed(reshaped(x, shape, b), (0, 2, 1, 3), b)
+    node.require(x.dims[2] is not None, "the number of features must be known")
+    return transposed(regrouped_from(x, 2, (n_heads, x.dims[2] // n_heads), b), (0, 2, 1, 3), b)
 
 
-def _joined(node, b, x):
+def _joined(b, x):
     """[batch, heads, length, size] as [batch, length, hidden]."""
     x = transposed(x, (0, 2, 1, 3), b)
-    batch, length, n_heads, size = x.dims
+    n_heads, size = x.dims[2:]
     assert n_heads is not None and size is not None
-    shape = [batch or -1, length or -1, n_heads * size]
-    node.require(shape.count(-1) < 2, "batch or length must be known")
-    return reshaped(x, shape, b)
+    return regrouped_from(x, 2, (n_heads * size,), b)
 
 
 def _mask(node, b, q, k, mask):
@@ -354,4 +359,4 @@ def _attended(node, b, q, k, v, extras):
         scores = scores if extra is None else b.ADD(scores, extra)
     if node.attr("unidirectional", 0):
         scores = b.ADD(scores, _future(node, b, q, k))
-    return _joined(node, b, b.BATCH_MATMUL(b.SOFTMAX(scores, beta=1.0), v))
+    return _joined(b, b.BATCH_MATMUL(b.SOFTMAX(scores, beta=1.0), v))

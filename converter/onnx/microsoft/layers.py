@@ -10,6 +10,7 @@ from ...lowering import formulas
 from ...lowering.moves import (
     int32s,
     like,
+    regrouped_from,
     reshaped,
     to_channels_first,
     to_channels_last,
@@ -59,26 +60,17 @@ def _channel_shape(node, n):
 def _group_norm(node, b, x, scale, offset):
     is_last = node.attr("channels_last", 1)
     x = x if is_last else to_channels_last(x, b)
-    batch, height, width, channels = x.dims
+    channels = x.dims[3]
     n_groups = node.attr("groups")
     node.require(
         channels is not None and channels % n_groups == 0,
         f"groups must divide the number of channels, got {n_groups} and {channels}",
     )
-    sizes = [batch or -1, height or -1, width or -1]
-    if sizes.count(-1) > 1:
-        shape = b.SHAPE(x, out_type="INT32")
-        tail = b.constant(np.array([n_groups, channels // n_groups], np.int32))
-        split = b.CONCATENATION(
-            b.SLICE(shape, np.array([0], np.int32), np.array([3], np.int32)), tail, axis=0
-        )
-        groups, restored = b.RESHAPE(x, split), shape
-    else:
-        groups = reshaped(x, (*sizes, n_groups, channels // n_groups), b)
-        restored = np.array([*sizes, channels], np.int32)
+    assert channels is not None
+    groups = regrouped_from(x, 3, (n_groups, channels // n_groups), b)
     epsilon = like(x, node.attr("epsilon", EPSILON), b)
     out, *_ = formulas.standardized(b, groups, np.array([1, 2, 4], np.int32), epsilon)
-    out = formulas.scaled(b, b.RESHAPE(out, restored), scale, offset)
+    out = formulas.scaled(b, regrouped_from(out, 3, (channels,), b), scale, offset)
     if node.attr("activation"):
         out = b.MUL(out, b.LOGISTIC(out))
     return out if is_last else to_channels_first(out, b)
@@ -138,15 +130,14 @@ def branchwise_rms_norm(node, b):
     width = x.dims[-1]
     node.require(width is not None, "the number of features must be known")
     assert width is not None
-    head = [size or -1 for size in x.dims[:-1]]
-    node.require(head.count(-1) < 2, f"at most one size may be unknown, got {x.shape}")
-    split = reshaped(x, (*head, n, width // n), b) if n else x
+    last = x.rank - 1
+    split = regrouped_from(x, last, (n, width // n), b) if n else x
     branch_shape = tuple(split.dims[-2:])
     scale = b.constant(np.float32(1)) if scale is None else scale
     if scale.rank == 1 and scale.dims[0] != branch_shape[1]:
         scale = reshaped(scale, [n or -1 for n in branch_shape], b)
     out = rms_norm(b, split, scale, node.attr("epsilon", EPSILON), [len(split.dims) - 1])
-    return reshaped(out, [*head, width], b) if n else out
+    return regrouped_from(out, last, (width,), b) if n else out
 
 
 @lower(f"{DOMAIN}LinearAttentionGate")
@@ -276,9 +267,7 @@ def mixture(node, b, x, weights, up, down, gate):
     out = _experts(b, _expert_activation(node, b, inner, states, *gate), *down)
     weights = b.EXPAND_DIMS(transposed(weights, (1, 0), b), np.int32(2))
     total = b.SUM(b.MUL(out, weights), np.array([0], np.int32))
-    shape = [size or -1 for size in node.shape()]
-    node.require(shape.count(-1) < 2, f"at most one size may be unknown, got {node.shape()}")
-    return total if len(shape) == 2 else reshaped(total, shape, b)
+    return total if x.rank == 2 else b.RESHAPE(total, b.SHAPE(x, out_type="INT32"))
 
 
 def _experts(b, x, weights, bias):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from itertools import combinations
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ...callers import caller
 from ...lowering.moves import as_int32, int32s, like, reshaped
 from ..array import gathered
 from ..registry import lower
+from .pairs import pair_probabilities, pairs_of
 from .scores import best_label, labels_of, matrix, texts, transformed, with_complement
 
 DOMAIN = "ai.onnx.ml."
@@ -244,10 +244,6 @@ def svm_regressor(node, b):
 def svm_classifier(node, b):
     """The best class, and the scores: of classes, or of pairs of them."""
     x, labels = matrix(b, node.inputs[0]), labels_of(node)
-    node.require(
-        not node.attr("prob_a", None),
-        "probabilities of pairs (prob_a, prob_b) are not supported; export the model without them",
-    )
     counts = node.attr("vectors_per_class", None)
     coefficients = np.asarray(node.attr("coefficients"), np.float32)
     rho, n_classes = np.asarray(node.attr("rho"), np.float32), len(labels)
@@ -258,27 +254,15 @@ def svm_classifier(node, b):
         return best_label(b, scores, labels), transformed(node, b, scores)
     vectors = np.asarray(node.attr("support_vectors"), np.float32).reshape(sum(counts), -1)
     kernels = _kernel(node, b, x, vectors)
-    weights, votes = _pairs(counts, coefficients.reshape(-1, sum(counts)))
+    weights, votes = pairs_of(counts, coefficients.reshape(-1, sum(counts)))
     scores = b.FULLY_CONNECTED(kernels, b.constant(weights), b.constant(rho[: len(weights)]))
     for_first = b.CAST(b.GREATER(scores, like(scores, 0, b)), dtype=np.float32)
     counted = b.FULLY_CONNECTED(
         for_first, b.constant(votes), b.constant((votes < 0).sum(1).astype(np.float32))
     )
     label = best_label(b, counted, labels)
-    if n_classes == 2:
+    if node.attr("prob_a", None):
+        scores = pair_probabilities(node, b, scores, n_classes)
+    elif n_classes == 2:
         scores = with_complement(b, scores, b.NEG)
     return label, transformed(node, b, scores)
-
-
-def _pairs(counts, coefficients):
-    """(weights of the kernels in each pair of classes, what a pair's vote adds to each class)."""
-    starts = np.cumsum([0, *counts])
-    pairs = list(combinations(range(len(counts)), 2))
-    weights = np.zeros((len(pairs), starts[-1]), np.float32)
-    votes = np.zeros((len(counts), len(pairs)), np.float32)
-    for row, (i, j) in enumerate(pairs):
-        of_i, of_j = (slice(starts[k], starts[k + 1]) for k in (i, j))
-        weights[row, of_i] = coefficients[j - 1, of_i]
-        weights[row, of_j] = coefficients[i, of_j]
-        votes[i, row], votes[j, row] = 1, -1
-    return weights, votes

@@ -70,6 +70,20 @@ def distinct_elements(_: Attributes, x: np.ndarray, indices: np.ndarray, *shape:
     require(np.unique(indices).size == indices.size, "indices must be distinct")
 
 
+def mirrored_inside(
+    attributes: Attributes, x: np.ndarray, pads: np.ndarray | None = None, *operands: Any
+) -> None:
+    """Pad with mode reflect mirrors what an axis has; numpy goes on from end to end."""
+    if attributes.get("mode", b"constant") != b"reflect":
+        return
+    counts = np.asarray(attributes.get("pads", ()) if pads is None else pads)
+    axes = operands[1] if len(operands) > 1 else None
+    axes = range(x.ndim) if axes is None else [int(axis) % x.ndim for axis in np.ravel(axes)]
+    for axis, pair in zip(axes, counts.reshape(2, -1).T, strict=True):
+        limit = x.shape[axis] - 1
+        require(bool((pair <= limit).all()), f"at most {limit} elements can be mirrored")
+
+
 def positive_scales(_: Attributes, x: np.ndarray, *operands: Any) -> None:
     """Resize makes images of sizes above 0."""
     scales = operands[1] if len(operands) > 1 else None
@@ -96,6 +110,7 @@ CHECKS: dict[str, Callable[..., None]] = {
     "MaxUnpool": distinct_elements,
     "Mod": no_zeros,
     "OneHot": whole_depth,
+    "Pad": mirrored_inside,
     "Range": right_direction,
     "Resize": positive_scales,
     "ScatterElements": distinct_places,

@@ -15,6 +15,7 @@ from ....schema.errors import DeadlineExceededError
 from ..image_layout import has_channels_last
 from ..names import domain_of, names_read, qualified, schema_of
 from .checks import CHECKS
+from .classifiers import corrected
 from .images import resize, upsample
 from .recurrent import recurrent
 
@@ -181,7 +182,9 @@ def evaluate(
     # a node by itself is taken for the newest set's, and a function's has inputs without types
     outputs = [ValueInfoProto(name=name) for name in node.output if name]
     graph = make_graph([node], "node", inputs, outputs)
-    evaluator = ReferenceEvaluator(graph, dict(opsets), functions=list(functions))
+    evaluator = ReferenceEvaluator(
+        graph, dict(opsets), functions=list(functions), new_ops=corrected()
+    )
     results = dict(zip(evaluator.output_names, evaluator.run(None, dict(feeds)), strict=True))
     return as_declared(node, opsets, [results.get(name) for name in node.output])
 

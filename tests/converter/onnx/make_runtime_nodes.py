@@ -1,6 +1,9 @@
 """Records what ONNX Runtime gives for the nodes of tests/support/runtime_*.py.
 
-    python tests/converter/onnx/make_runtime_nodes.py [nodes] [layers] [versions] [legacy] [sizes]
+    python tests/converter/onnx/make_runtime_nodes.py [KIND ...]
+
+of nodes, layers, language, versions, legacy and sizes; all of them without one. The names of all
+operators of com.microsoft go into microsoft.txt.
 
 Needs onnx and onnxruntime (1.32).
 
@@ -14,10 +17,12 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
+from onnxruntime.capi.onnxruntime_pybind11_state import get_all_operator_schema
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1] / "support"))
 
+import runtime_language  # noqa: E402
 import runtime_layers  # noqa: E402
 import runtime_legacy  # noqa: E402
 import runtime_nodes  # noqa: E402
@@ -70,9 +75,13 @@ def record_sizes(rows, path):
 RECORDS = {
     "nodes": (runtime_nodes.ROWS, {}),
     "layers": (runtime_layers.ROWS, runtime_layers.DEFINITIONS),
+    "language": (runtime_language.ROWS, {}),
     "versions": (runtime_versions.ROWS, {}),
     "legacy": (runtime_legacy.ROWS, runtime_legacy.DEFINITIONS),
 }
+declared = get_all_operator_schema()
+names = sorted({x.name for x in declared if x.domain == "com.microsoft"})
+(HERE / "microsoft.txt").write_text("\n".join(names) + "\n")
 for name in sys.argv[1:] or [*RECORDS, "sizes"]:
     path = HERE / f"runtime_{name}.npz"
     if name == "sizes":

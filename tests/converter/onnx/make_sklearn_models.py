@@ -38,6 +38,7 @@ CLASSIFIERS = {
         StandardScaler(), MLPClassifier((6,), max_iter=1000, random_state=0)
     ),
     "svm": make_pipeline(PCA(2), SVC(kernel="rbf")),
+    "svm_probabilities": SVC(C=0.1, probability=True, random_state=0),
     "imputer_polynomial": make_pipeline(
         SimpleImputer(), PolynomialFeatures(2), LogisticRegression(max_iter=3000)
     ),
@@ -78,7 +79,7 @@ def record(arrays, name, model, types, feeds):
     for output, result in zip(session.get_outputs(), session.run(None, feeds), strict=True):
         is_map = isinstance(result, list)  # a ZipMap's, of which the converter gives the scores
         x = np.float32([list(row.values()) for row in result]) if is_map else result
-        arrays[f"{name} out {output.name}"] = x
+        arrays[f"{name} out {output.name}"] = x.astype("S") if x.dtype == object else x
 
 
 def main():
@@ -88,6 +89,9 @@ def main():
         record(recorded, name, model.fit(X, Y), numbers, {"x": X[::11]})
     neighbours = KNeighborsClassifier(3).fit(X[::6], Y[::6])
     record(recorded, "neighbours", neighbours, numbers, {"x": X[::11]})
+    flowers = np.array(["setosa", "versicolor", "virginica"])[Y]
+    perceptron = MLPClassifier((4,), max_iter=2000, random_state=0).fit(X, flowers)
+    record(recorded, "mlp_texts", perceptron, numbers, {"x": X[::11]})
     for name, model in REGRESSORS.items():
         record(recorded, name, model.fit(X_REAL, Y_REAL), numbers, {"x": X_REAL[::5]})
     columns = [(c, FloatTensorType([None, 1])) for c in "abcd"]

@@ -195,6 +195,15 @@ def test_scikit_learn_operators(name, litert):
     checked(model_of([one], {"x": x}, one.output, constants, free=[7]), {"x": x}, litert)
 
 
+@pytest.mark.parametrize(("kind", "value"), [("ReduceMax", -np.inf), ("ReduceMin", np.inf)])
+def test_extremes_of_infinities_are_infinite(kind, value, litert):
+    """LiteRT's are the last finite number, which no mask may mistake for one."""
+    x = np.float32([[value, value], [1, value], [2, 3]])
+    nodes = [node(kind, "x", "m", axes=[1], keepdims=0), node("Equal", "m limit")]
+    constants = {"limit": np.float32(value)}
+    checked(model_of(nodes, {"x": x}, ["y"], constants), {"x": x}, litert, [[True, False, False]])
+
+
 def test_labels_and_categories(litert):
     x = np.asarray([3, 7, 5, 3])
     nodes = [

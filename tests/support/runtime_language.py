@@ -1,0 +1,57 @@
+"""Nodes of com.microsoft on words, n-grams and streams of language models.
+
+ONNX Runtime's answers are in tests/converter/onnx/runtime_language.npz, which make_runtime_nodes.py
+there recorded.
+"""
+
+import numpy as np
+from runtime_nodes import Row
+
+RNG = np.random.default_rng(24)
+
+
+def floats(*shape, size=1.0):
+    return (RNG.normal(size=shape) * size).astype(np.float32)
+
+
+IMAGE = floats(2, 3, 7, 8)
+WORDS = np.int32([[3, 5, 1, 2, 0, 0], [4, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [7, 6, 5, 4, 3, 2],
+                  [1, 2, 0, 3, 0, 0]])  # fmt: skip
+LETTERS = {"w": floats(4, 1, 3, 5), "b": floats(4), "c": floats(9, 5)}
+TOKENS = np.int64([[3, 4, 5, 3, 4], [1, 1, 1, 1, 1], [0, 1, 2, 3, 4]])
+STREAMS, GATE = floats(2, 3, 4, 6), floats(2, 3, 4)
+FLAT = STREAMS.reshape(2, 3, 24)
+ENGRAM = {"k": floats(2, 3, 4, 8), "q": floats(2, 3, 4, 8), "v": floats(2, 3, 8)}
+NORMS = {"ks": floats(4, 8), "qs": floats(4, 8)}
+EXPERTS = {"x": floats(2, 5, 12)}
+EXPERT_BIAS = {"b": floats(12, size=0.1)}
+
+ROWS = {
+    "WordConvEmbedding": Row("WordConvEmbedding", "x w b c", {"x": WORDS}, LETTERS),
+    "WordConvEmbedding one": Row("WordConvEmbedding", "x w b c", {"x": WORDS},
+        {**LETTERS, "w": floats(4, 1, 1, 5)}),
+    "NGramRepeatBlock": Row("NGramRepeatBlock", "i s", {"i": TOKENS, "s": floats(3, 7)},
+        ngram_size=3),
+    "NGramRepeatBlock one": Row("NGramRepeatBlock", "i s", {"i": TOKENS, "s": floats(3, 7)},
+        ngram_size=1),
+    "NGramRepeatBlock long": Row("NGramRepeatBlock", "i s", {"i": TOKENS, "s": floats(3, 7)},
+        ngram_size=7),
+    "HyperConnectionPreMix": Row("HyperConnectionPreMix", "x g", {"x": STREAMS, "g": GATE}),
+    "HyperConnectionPreMix flat": Row("HyperConnectionPreMix", "x g",
+        {"x": FLAT, "g": floats(2, 3, 24)}, num_branches=4, reduction_scale=0.5),
+    "HyperConnectionPreMix features": Row("HyperConnectionPreMix", "x g",
+        {"x": STREAMS, "g": floats(2, 3, 4, 6)}),
+    "HyperConnectionPostMix": Row("HyperConnectionPostMix", "x o g m",
+        {"x": STREAMS, "o": floats(2, 3, 6), "g": GATE, "m": floats(2, 3, 4, 4)}),
+    "HyperConnectionPostMix flat": Row("HyperConnectionPostMix", "x o g",
+        {"x": FLAT, "o": floats(2, 3, 6), "g": floats(2, 3, 4, 1)}, num_branches=4),
+    "EngramGate": Row("EngramGate", "k q v ks qs", ENGRAM, NORMS),
+    "EngramGate normed": Row("EngramGate", "k q v ks qs vs", ENGRAM, {**NORMS, "vs": floats(4, 8)},
+        "y z", epsilon=1e-3),
+    "MoEGroupRouter": Row("MoEGroupRouter", "x b", EXPERTS, EXPERT_BIAS, top_k=3),
+    "MoEGroupRouter groups": Row("MoEGroupRouter", "x b", EXPERTS, EXPERT_BIAS, top_k=2, n_group=4,
+        topk_group=2, group_topk=2, router_sentinel=-50.0),
+    "MoEGroupRouter scores": Row("MoEGroupRouter", "x b", {"x": floats(5, 12)}, EXPERT_BIAS,
+        "- s w", top_k=3),
+    "SampleOp": Row("SampleOp", "x", {"x": IMAGE}),
+}  # fmt: skip
