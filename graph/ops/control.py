@@ -61,6 +61,7 @@ for _name in ("Merge", "RefMerge"):
 for _name in ("Switch", "RefSwitch"):
     add_row(_name, None, lambda op: [op.inputs[0].sizes] * 2)
 add_row("LoopCond", None, scalar)
+add_row("XlaCallModule", None, lambda op: list(op.get_attr("Sout")), pure=False)
 for _name in ("Scatter", "Size", "Split", "Write"):
     add_row(f"TensorArray{_name}V3", None, scalars, pure=False)
 for _name in ("Stack", "StackV2"):
