@@ -13,7 +13,7 @@ BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-pythons test-tf fuzz operators targets support arenas stubs bitcode symbols check dev bench wheel clean
+.PHONY: demo test test-all test-pythons test-tf test-keras fuzz operators targets support arenas stubs bitcode symbols check dev bench wheel clean
 
 demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py
@@ -52,6 +52,11 @@ test-tf: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 	$(TENSORFLOW) -c "import site, runpy, sys; site.addsitedir(sys.argv[1]); \
 		runpy.run_path('tests/with_tensorflow/live.py', run_name='__main__')" \
 		$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
+
+# Keras 3 models in memory, on JAX and on PyTorch, where there is no TensorFlow.
+test-keras: $(VENV)-keras/.ready
+	for backend in jax torch; do KERAS_BACKEND=$$backend \
+		$(VENV)-keras/bin/python tests/with_keras/live.py || exit 1; done
 
 # What editors see of modules whose names are imported on first use; which module has which row.
 stubs: $(VENV)/.core
@@ -134,6 +139,12 @@ $(VENV)-tensorflow/.ready:
 	test -x $(VENV)-tensorflow/bin/python || $(PYTHON) -m venv $(VENV)-tensorflow
 	$(TENSORFLOW) -m pip install --quiet --disable-pip-version-check \
 		tensorflow-cpu==2.21.0 tf_keras==2.21.0
+	touch $@
+
+$(VENV)-keras/.ready:
+	test -x $(VENV)-keras/bin/python || $(PYTHON) -m venv $(VENV)-keras
+	$(VENV)-keras/bin/python -m pip install --quiet --disable-pip-version-check \
+		"keras>=3.15" jax torch --editable .
 	touch $@
 
 clean:

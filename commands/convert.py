@@ -57,7 +57,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         "--target",
         default="litert",
         metavar="NAME",
-        help="the runtime that the file is for: litert, tf-2.N, tflm, edgetpu (default: litert)",
+        help="the runtime that the file is for: litert (default), flatlite, tf-2.N, tflm, edgetpu",
     )
     sub.add_argument(
         "--io-layout",

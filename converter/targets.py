@@ -1,6 +1,7 @@
 """Runtimes that a file can be written for, and what each of them runs.
 
     litert    the newest LiteRT: whatever the converter writes
+    flatlite  this interpreter, in types that LiteRT has no kernels for, too
     tf-2.N    LiteRT as it was in TensorFlow 2.N: versions of schema/targets/runtime_versions.py
     tflm      TensorFlow Lite Micro: schema/targets/types.py
     edgetpu   what Coral's compiler places on an Edge TPU: EDGETPU, after its list of operators
@@ -27,6 +28,7 @@ from .ir.graph import Graph, Op, Tensor
 from .ir.legal_types import code_of
 from .ir.write import type_name
 
+NEWEST_RUNTIMES = ("litert", "flatlite")
 RELEASE = re.compile(r"tf-2\.(\d+)")
 OLDEST, NEWEST = 3, 23  # releases of TensorFlow 2 whose operators are on record
 RECORDED = 14  # the release that TF_2_14 was asked of; what it does not run, none before it does
@@ -92,7 +94,7 @@ class Target:
 
     def reason_against(self, op: Op) -> str:
         """Why the runtime does not run an operator, empty when it does as far as is known."""
-        if self.name == "litert" or (op.kind == "CUSTOM" and self.name != "edgetpu"):
+        if self.name in NEWEST_RUNTIMES or (op.kind == "CUSTOM" and self.name != "edgetpu"):
             return ""
         if self.name == "tflm":
             reason = _against_types(op, target_types.MICRO)
@@ -139,12 +141,13 @@ def target_of(name: str) -> Target:
     release = RELEASE.fullmatch(name) if isinstance(name, str) else None
     if release is not None and OLDEST <= int(release[1]) <= NEWEST:
         return Target(name)
-    if name not in ("litert", "tflm", "edgetpu"):
+    if name not in (*NEWEST_RUNTIMES, "tflm", "edgetpu"):
         raise ValueError(
-            f"target must be 'litert', 'tflm', 'edgetpu' or 'tf-2.{OLDEST}' to 'tf-2.{NEWEST}', "
+            "target must be 'litert', 'flatlite', 'tflm', 'edgetpu' or "
+            f" 'tf-2.{OLDEST}' to 'tf-2.{NEWEST}', "
             f"got {name!r}"
         )
-    return Target(name, is_static=name != "litert")
+    return Target(name, is_static=name not in NEWEST_RUNTIMES)
 
 
 @cache

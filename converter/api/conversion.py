@@ -252,11 +252,12 @@ class Conversion:
     ) -> tuple[WrittenModel, list[Function]]:
         """The file of some graphs, and its functions, one for each source."""
         from ...schema.model import save
-        from ..ir.litert_rules import check_runs_in_litert
+        from ..ir.litert_rules import check_runs
         from ..ir.write import all_subgraphs, write
         from ..verify.verification import Function, rounding_of
 
-        check_runs_in_litert(graph for graph in graphs if not graph.is_final)
+        unchecked = (graph for graph in graphs if not graph.is_final)
+        check_runs(unchecked, in_litert=self.settings.target != "flatlite")
         # what ONNX calls infinite is, but has no range; TensorFlow's converter bounds it
         bounds = bool(self.settings.canonicalizing_inf_as_min_max_float)
         bounded = bounds and (self._is_tensorflow() or self.is_measured)

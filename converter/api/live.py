@@ -104,7 +104,11 @@ def keras_sources(model: Any, is_frozen: bool = False) -> Sequence[GraphSource]:
             with naming(None):
                 return [running_tensorflow.frozen_function(function)]
         if not can_export(model):
-            raise
+            with naming(None):
+                source = keras.from_program(model)
+            if source is None:
+                raise
+            return [source]
         session = session_of(model)
         if session is not None:
             inputs, outputs = list(model.inputs), list(model.outputs)

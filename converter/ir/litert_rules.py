@@ -13,15 +13,14 @@ from .legal_types import code_of, runs_here
 MAX_SHOWN = 5  # operators named, so that the message stays short
 
 
-def check_runs_in_litert(graphs: Iterable[Graph]) -> None:
-    """Raises ConverterError naming the operators of `graphs` that LiteRT has no kernel for.
+def check_runs(graphs: Iterable[Graph], in_litert: bool) -> None:
+    """Raises ConverterError naming the operators of `graphs` that LiteRT, or flatlite, cannot run.
 
     Graphs that they call are looked at, too. The rules are rows of schema/operators.py.
     """
     reachable = dict.fromkeys(callee for graph in graphs for callee in graph.reachable())
-    reasons = {
-        op: reason for graph in reachable for op in graph.ops if (reason := reason_against(op))
-    }
+    against = reason_against if in_litert else _reason_here
+    reasons = {op: reason for graph in reachable for op in graph.ops if (reason := against(op))}
     if not reasons:
         return
     refusals = [
@@ -33,6 +32,14 @@ def check_runs_in_litert(graphs: Iterable[Graph]) -> None:
         f"{refusal} the model; change these operations in the source:\n  "
         + "\n  ".join([*refusals[:MAX_SHOWN], *more])
     )
+
+
+def _reason_here(op: Op) -> str:
+    """Why flatlite has no kernel for `op`, empty when it has one."""
+    if runs_here(op):
+        return ""
+    operands, results = list(map(code_of, op.inputs)), list(map(code_of, op.outputs))
+    return f"flatlite has no kernel for ({_type_names(operands)}) -> {_type_names(results)}"
 
 
 def reason_against(op: Op) -> str:
@@ -50,8 +57,8 @@ def reason_against(op: Op) -> str:
             return f"{name} must be {names}, got {getattr(op.options, name, None)}"
     operands, results = list(map(code_of, op.inputs)), list(map(code_of, op.outputs))
     types = f"({_type_names(operands)}) -> {_type_names(results)}"
-    if not runs_here(op):
-        return f"flatlite has no kernel for {types}"
+    if here := _reason_here(op):
+        return here
     if row.accepts(operands, results):
         return FURTHER[op.kind](op) if op.kind in FURTHER else ""
     return f"it has no kernel for {types}, only for {_accepted_types(row)}"

@@ -16,6 +16,7 @@ from ..sources.source import some
 from ..sources.state import Table
 from .activation import activation_name
 from .files.architecture import INPUT, Layer, Model, Reference, flatten, map_structure
+from .files.live import quantized
 from .masks import KEEPING, mask_of
 from .registry import ANY, EXPORT, LAYERS, LIST, TENSOR, Call, Row, inner_scope
 
@@ -40,7 +41,7 @@ FIX = (
 
 def refuse_unsupported(model: Model) -> None:
     """Raises UnsupportedOps naming every layer that flatlite cannot write."""
-    lines = [line for layer in model.leaves() if (line := _why_not(layer))]
+    lines = [line for layer in model.leaves() if (line := why_not(layer))]
     if not lines:
         return
     more = [f"  and {len(lines) - MAX_LISTED} more"] if len(lines) > MAX_LISTED else []
@@ -48,7 +49,7 @@ def refuse_unsupported(model: Model) -> None:
     raise UnsupportedOps(f"Some layers are not supported:\n{listed}\n{FIX}")
 
 
-def _why_not(layer: Layer) -> str:
+def why_not(layer: Layer) -> str:
     """Why a layer cannot be written, "" when it can."""
     if layer.kind == INPUT:
         return ""
@@ -61,6 +62,8 @@ def _why_not(layer: Layer) -> str:
     dtype = layer.config.get("dtype")
     is_argument = layer.kind.startswith("ops.") and isinstance(dtype, str)  # as that of a cast
     policy = _policy(dtype)
+    if "_from_" in policy:
+        return f"{layer.title} {quantized(policy)}"
     if policy not in COMPUTED_TYPES and not is_argument:
         return f"{layer.title}: computes in {policy[:40]}; save it with dtype float32"
     return ""
@@ -70,7 +73,10 @@ def _policy(setting: Any) -> str:
     """The name of a dtype or a DTypePolicy."""
     if isinstance(setting, dict):
         config = setting.get("config")
-        setting = config.get("name") if isinstance(config, dict) else setting
+        if isinstance(config, dict):
+            mode = config.get("mode")
+            name = config.get("name", config.get("source_name"))
+            setting = name if mode is None else f"{mode}_from_{name}"
     return str(setting)
 
 
@@ -168,10 +174,11 @@ class Writer:
         if next(self._counter) > MAX_CALLS:
             raise ModelError(f"{layer.title}: layers are called more than {MAX_CALLS} times")
         if isinstance(layer, Model):
+            masks = flatten(kwargs.pop("mask", None))
             _check_arguments(layer, args, kwargs)
-            return flatten(
-                self.write(layer, _flatten_like(layer, args), inner_scope(scope, layer.name))
-            )
+            inputs = _flatten_like(layer, args)
+            self.masks |= {x: mask for x, mask in zip(inputs, masks, strict=False) if _is_set(mask)}
+            return flatten(self.write(layer, inputs, inner_scope(scope, layer.name)))
         if self.is_keras3:  # whoever runs the model says whether it learns
             kwargs.pop("training", None)
         row, call = LAYERS.known(layer.row_kind), Call(layer, self, scope)

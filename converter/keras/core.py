@@ -10,7 +10,7 @@ from ...graph.core.graph import Tensor
 from .activation import activated
 from .files.architecture import Layer
 from .functions.products import matmul
-from .registry import ANY, Call, is_number, layer
+from .registry import ANY, Call, is_integer, is_number, layer
 
 TRAINING_ONLY = (
     "ActivityRegularization",
@@ -91,6 +91,15 @@ def reversible_embedding(call: Call, inputs: Tensor, reverse: Any = False) -> Te
         return matmul(call, inputs, call.weight("reverse_embeddings", [columns, rows]))
     table = call.weight_value("embeddings", [rows, columns])
     return matmul(call, inputs, call.constant(table.T.copy(), inputs))
+
+
+@layer("flatlite.Weight", weights=lambda layer: ("value",), takes=ANY)
+def weight(call: Call, x: Any) -> Tensor:
+    """A weight of a layer of the program, which symbolic.py has made a layer."""
+    shape = call.setting("shape")
+    is_shape = isinstance(shape, list) and all(is_integer(n) and n >= 0 for n in shape)
+    call.check(is_shape, "shape", "a list of sizes")
+    return call.weight("value", shape)
 
 
 @layer("Rescaling")

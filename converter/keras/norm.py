@@ -145,9 +145,11 @@ def layer_scale(call: Call, x):
     return call.op("Mul", x, call.weight("gamma", [n]))
 
 
-@layer("CustomScaleLayer", takes=LIST)
+@layer("CustomScaleLayer", "Custom>CustomScaleLayer", takes=LIST)
 def custom_scale(call: Call, inputs):
-    """The first input plus the second times a number."""
+    """The first input plus the second times a number: a class of keras.applications, which tf_keras
+    registers as if it were a program's.
+    """
     call.require(len(inputs) == 2, f"takes two tensors, got {len(inputs)}")
     scaled = call.op("Mul", inputs[1], call.constant(call.number("scale", 1.0), inputs[1]))
     return call.op("AddV2", inputs[0], scaled)

@@ -40,6 +40,7 @@ from .layout import cancel_transposes, sink_transposes, split_before_transpose
 from .legalize import replace_operators, widen_types
 from .linear import (
     add_missing_bias,
+    drop_merging_reshapes,
     fuse_affine_after,
     fuse_affine_before,
     fuse_scale_into_matmul,
@@ -178,6 +179,7 @@ LAST: tuple[tuple[Pass, str], ...] = (
     (fuse_directions, "with the states that both have then"),
     (copy_exchanged_values, "once no pass takes the copies for identities"),
     (replace_operators, "no pass need know what LiteRT has no kernel for"),
+    (drop_merging_reshapes, "once no RESHAPE behind can bring the dimensions back"),
     (add_missing_bias, "once, when nothing more will change but types"),
     (widen_types, "what is replaced may have no kernel for its types either"),
     (merge_duplicates, "the zeros just added are often equal"),

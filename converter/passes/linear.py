@@ -416,3 +416,25 @@ def merge_fully_connected_reshapes(graph: Graph, op: Op) -> bool:
     graph.absorb(op, last)
     graph.remove(first)
     return True
+
+
+@rewrite("FULLY_CONNECTED")
+def drop_merging_reshapes(graph: Graph, op: Op) -> bool:
+    """Lets FULLY_CONNECTED merge the leading dimensions itself, which it does by default.
+
+        x[b,t,k] -> RESHAPE [b*t,k] -> FULLY_CONNECTED -> y[b*t,n]
+            becomes      x[b,t,k] -> FULLY_CONNECTED -> y[b*t,n]
+
+    Holds off when something else reads the RESHAPE too, which then stays.
+    """
+    first = producer_of(op.inputs[0], "RESHAPE")
+    if first is None or op.options.keep_num_dims or op.output.rank != 2:
+        return False
+    x, size = first.inputs[0], op.inputs[0].dims[-1]
+    if x.rank is None or x.rank < 2 or size is None or x.dims[-1] != size:
+        return False
+    if graph.sole_reader(op.inputs[0]) is not op:
+        return False
+    op.set_input(0, x)
+    graph.remove(first)
+    return True

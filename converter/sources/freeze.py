@@ -15,6 +15,7 @@ from ...graph.core.signatures.attributes import FunctionRef
 from ...graph.format.inline import inline
 from ...graph.format.rebuild import Copy, rebuild
 from ...graph.ops.state.tables import MUTABLE_TABLES, TABLE_KEYS, TABLE_VALUES
+from ...graph.stablehlo.expand import expand_modules
 from ...schema.errors import ModelError, UnsupportedOps
 from .branches import has_branches, resolve_branches
 from .composites import composite

@@ -12,11 +12,12 @@ import numpy as np
 
 from ...graph.core.graph import Graph, Tensor
 from ...schema.errors import ModelError, noted
-from ..keras.build import Writer, placeholder, refuse_unsupported
-from ..keras.files.architecture import INPUT, Model, flatten, read_model
+from ..keras.build import Writer, placeholder, refuse_unsupported, why_not
+from ..keras.files import symbolic
+from ..keras.files.architecture import INPUT, Model, flatten, read_layer, read_model
 from ..keras.files.archive import Archive, open_archive
-from ..keras.files.live import archive_of, note_custom
-from ..keras.files.weights import find_parts, find_weights
+from ..keras.files.live import archive_of, note_custom, spec_of
+from ..keras.files.weights import find_layer_parts, find_parts, find_weights, trainable_first
 from ..keras.registry import INVALID, inner_scope
 from .freeze import freeze
 from .signatures import tensorflow_order
@@ -86,6 +87,29 @@ def from_live(model: Any, is_frozen: bool = False) -> GraphSource:
     """
     source = _source_of(archive_of(model), (None, None), None, {}, is_frozen)
     return replace(source, key=None, api_version=2) if is_frozen else source
+
+
+def from_program(model: Any) -> GraphSource | None:
+    """The computation of a live Keras 3 model with classes and functions of the program.
+
+    Returns None when it is of another Keras.
+
+    Raises as `from_live` does; ConverterError, too, when a `call` needs values.
+    """
+    model = symbolic.expanded(model, is_known)
+    return None if model is None else from_live(model)
+
+
+def is_known(part: Any) -> bool:
+    """Whether a live layer, model or function is written by its configuration and weights."""
+    try:
+        layer = read_layer(spec_of(part))
+    except ModelError:
+        return False
+    find_layer_parts(layer)
+    leaves = list(layer.leaves()) if isinstance(layer, Model) else [layer]
+    n_weights = len(getattr(part, "weights", ()))
+    return not any(map(why_not, leaves)) and len(trainable_first(layer)) == n_weights
 
 
 def _source_of(

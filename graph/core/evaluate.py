@@ -58,8 +58,8 @@ def evaluate(
 
 
 def evaluate_body(body: Graph, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The outputs of a function's body, within the evaluation that is going on."""
-    limits = LIMITS.get().deeper()
+    """The outputs of a function's body, within the evaluation that is going on, or in a session."""
+    limits = (LIMITS.get(None) or Limits.of(None, None)).deeper()
     if limits.depth > MAX_DEPTH:
         raise errors.ResourceExhaustedError(None, None, f"calls may be {MAX_DEPTH} deep")
     token = LIMITS.set(limits)

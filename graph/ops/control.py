@@ -36,6 +36,11 @@ def _declared_shapes(op: OperationView) -> list[Shape]:
     return list(shapes) if len(shapes) == len(op.outputs) else [None] * len(op.outputs)
 
 
+def _module_shapes(op: OperationView) -> list[Shape]:
+    """What JAX says of the results of its module."""
+    return list(op.get_attr("Sout"))
+
+
 def _is_open(tensor: TensorView | None) -> bool:
     """Whether an input is a back edge that is yet to be set."""
     return tensor is None
@@ -61,6 +66,7 @@ for _name in ("Merge", "RefMerge"):
 for _name in ("Switch", "RefSwitch"):
     add_row(_name, None, lambda op: [op.inputs[0].sizes] * 2)
 add_row("LoopCond", None, scalar)
+add_row("XlaCallModule", None, _module_shapes, pure=False)
 for _name in ("Scatter", "Size", "Split", "Write"):
     add_row(f"TensorArray{_name}V3", None, scalars, pure=False)
 for _name in ("Stack", "StackV2"):

@@ -33,6 +33,7 @@ MODULES = (
     "dataset_transforms",
     "distorted_boxes",
     "files",
+    "modules",
     "pool",
     "printing",
     "python",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .cluster.parts import Place
     from .cluster.peer import Peer
     from .cluster.tasks import Task
-    from .kernels.control import Body
+    from .kernels.control import Body, RunnableGraph
     from .queues import Attempt
     from .tables import Table
 
@@ -58,6 +58,7 @@ class State:
         resources: Queues and other things that threads share, by the name of what made them.
         tables: Lookup tables by their shared name, or that of their operation.
         bodies: The functions that operations call, by operation and name.
+        modules: What modules of StableHLO compute, by operation.
         session_tensors: What `tf.get_session_handle` keeps.
         limits: What a run may ask for at most, where the caller says so.
         task: The server that the Session runs on, where it does.
@@ -72,6 +73,7 @@ class State:
         self.streams: dict[Operation, Philox] = {}
         self.caches: dict[Operation, object] = {}
         self.bodies: dict[tuple[Operation, str], Body] = {}
+        self.modules: dict[Operation, RunnableGraph] = {}
         self.session_tensors = SessionTensors()
         self._controls: dict[int, Control] = {}
         self._put_off: dict[Control, list[tuple[Operation, Attempt]]] = {}
@@ -233,6 +235,7 @@ class State:
         self.caches = {get(op.name): cache for op, cache in self.caches.items()}
         self._stream_buffers = {get(op.name): x for op, x in self._stream_buffers.items()}
         self.bodies.clear()
+        self.modules.clear()
 
 
 def _wait(op: Operation, attempt: Attempt, control: Control) -> None:

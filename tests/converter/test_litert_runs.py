@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from drafting import Draft
 
-from flatlite.converter.ir.litert_rules import check_runs_in_litert
+from flatlite.converter.ir.litert_rules import check_runs
 from flatlite.converter.ir.write import write
 from flatlite.converter.passes import optimize
 from flatlite.converter.tf.lower import lower_graph
@@ -122,7 +122,7 @@ def lowered(build, *arrays):
 def test_runs(name, litert):
     build, *arrays = CASES[name]
     source, graph = lowered(build, *arrays)
-    check_runs_in_litert([graph])
+    check_runs([graph], in_litert=True)
     written = write(graph)
     content = save(written.model)
     assert verify(source.oracle(), Function(content, None, written.origins[0]), [arrays])
@@ -180,7 +180,7 @@ def test_sizes_divide_as_int32():
 def test_refused():
     _, graph = lowered(lambda d, x: d.op("Where", x), np.float64([3, 0]))
     with pytest.raises(ConverterError) as raised:
-        check_runs_in_litert([graph])
+        check_runs([graph], in_litert=True)
     assert str(raised.value).startswith(
         "LiteRT would refuse the model; change these operations in the source:\n"
         "  WHERE 'Where': it has no kernel for (float64) -> int64, only for x of float32 or int8 or"
@@ -194,10 +194,10 @@ def test_options_and_counts_are_checked():
     (op,) = graph.ops
     op.options = type(op.options)()
     with pytest.raises(ConverterError, match="out_type must be INT32 or INT64, got 0"):
-        check_runs_in_litert([graph])
+        check_runs([graph], in_litert=True)
     op.set_input(1, op.inputs[0])
     with pytest.raises(ConverterError, match="it takes 1 operands, got 2"):
-        check_runs_in_litert([graph])
+        check_runs([graph], in_litert=True)
 
 
 BYTES = np.random.default_rng(3).integers(-128, 128, (2, 3, 2600)).astype(np.int8)
@@ -216,7 +216,7 @@ def test_product_of_bytes_is_exact(depth, adjoint, litert):
 
     for one, other in ((x, y), (np.full_like(x, -128), np.full_like(y, -128))):
         _, graph = lowered(build, one, other)
-        check_runs_in_litert([graph])
+        check_runs([graph], in_litert=True)
         right = np.swapaxes(other, 1, 2) if adjoint else other
         want = one.astype(np.int64) @ right.astype(np.int64)
         (got,) = litert.run(save(write(graph).model), [[one, other]])[0]

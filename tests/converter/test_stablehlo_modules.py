@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import flatlite.compat.v1 as tf
-from flatlite.converter.stablehlo.expand import expand_modules
 from flatlite.graph.format.graphdef import import_graph_def
+from flatlite.graph.stablehlo.expand import expand_modules
 from flatlite.lite import Interpreter, TFLiteConverter
 from flatlite.schema.errors import ConverterError, ModelError
 from flatlite.schema.mlir import bytecode
@@ -85,6 +85,20 @@ def test_outputs_of_jax(name, tmp_path):
         )
     count = len(interpreter._get_ops_details())
     assert OPERATORS[name] is None or count <= OPERATORS[name] + MORE.get(name, 0)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_sessions_run_modules(name):
+    graph = message("GraphDef").FromString(CASES[f"{name}/graph"].tobytes())
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(graph, name="")
+        x, *outputs = (
+            tensor
+            for end in ("inputs", "outputs")
+            for tensor in map(session.graph.get_tensor_by_name, CASES[f"{name}/{end}"])
+        )
+        for i, result in enumerate(session.run(outputs, {x: CASES[f"{name}/x0"]})):
+            np.testing.assert_allclose(result, CASES[f"{name}/y{i}"], rtol=1e-5, atol=1e-5)
 
 
 def module_of(name):

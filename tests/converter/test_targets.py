@@ -202,7 +202,7 @@ def test_a_name_that_is_no_target():
     content = model_of("RELU", (2, 3), (2, 3))
     for name in ("tf-1.15", "tf-2.2", "micro", None):
         with pytest.raises(
-            ValueError, match=r"target must be 'litert', 'tflm', 'edgetpu' or 'tf-2"
+            ValueError, match=r"target must be 'litert', 'flatlite', 'tflm', 'edgetpu' or 'tf-2"
         ):
             converted(content, name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -72,6 +73,19 @@ def archive_of(model: Any) -> Archive:
     return Archive(config, (2,) if is_keras2 else (3,), LiveWeights(model), True)
 
 
+def spec_of(part: Any) -> dict:
+    """What a layer, model or function of Keras 3 would be in a file.
+
+    Raises ModelError when its configuration cannot be written.
+    """
+    keras = keras_of(type(part))
+    try:
+        spec = keras.saving.serialize_keras_object(part)
+        return parsed_json(json.dumps(spec), getattr(part, "name", ""))
+    except (NotImplementedError, TypeError, ValueError) as error:
+        raise ModelError(f"{part} cannot be described: {error}") from None
+
+
 def can_export(model: Any) -> bool:
     """Whether a model may write itself as a SavedModel: TensorFlow is its backend, or may be."""
     return "tensorflow" in sys.modules and hasattr(model, "export")
@@ -116,13 +130,19 @@ def session_of(model: Any) -> Any:
     return sys.modules["tensorflow"].compat.v1.keras.backend.get_session()
 
 
+def quantized(mode: str) -> str:
+    """What to do with a layer that Keras has quantized."""
+    return (
+        f"is quantized by Keras ({mode[:40]}); convert the model as it was before quantize(), and "
+        "have the converter quantize it: converter.optimizations = [flatlite.lite.Optimize.DEFAULT]"
+    )
+
+
 def keras_of(value: Any) -> Any:
-    """The running Keras that a class belongs to, if TensorFlow is its backend; else None."""
+    """The running Keras that a class belongs to, with any backend; None without one."""
     packages = (base.__module__.split(".")[0] for base in getattr(value, "__mro__", ()))
     name = next((name for name in packages if name in ("keras", "tf_keras")), "")
-    package = sys.modules.get(name)
-    backend = getattr(getattr(package, "config", None), "backend", lambda: "tensorflow")
-    return package if "tensorflow" in sys.modules and backend() == "tensorflow" else None
+    return sys.modules.get(name)
 
 
 def note_custom(layers: list[Layer], custom_objects: Mapping[str, Any]) -> None:

@@ -51,10 +51,11 @@ class StoredWeight:
 def find_parts(model: Model) -> None:
     """Makes the layers that layers of a model are made of."""
     for layer in model.layers.values():
-        _find_parts(layer, 0)
+        find_layer_parts(layer)
 
 
-def _find_parts(layer: Layer, depth: int) -> None:
+def find_layer_parts(layer: Layer, depth: int = 0) -> None:
+    """Makes the layers that a layer, or those of a model, are made of."""
     if depth > MAX_MODELS:
         raise ModelError(f"{layer.title}: layers are nested deeper than {MAX_MODELS} levels")
     if isinstance(layer, Model):
@@ -63,7 +64,7 @@ def _find_parts(layer: Layer, depth: int) -> None:
     row = LAYERS.get(layer.row_kind)
     layer.parts = {} if row is None else row.parts(layer)
     for part in layer.parts.values():
-        _find_parts(part, depth + 1)
+        find_layer_parts(part, depth + 1)
 
 
 def find_weights(model: Model, archive: Archive) -> None:
@@ -158,7 +159,7 @@ def _find_in_folder(
 def _find_by_name(model: Model, store: Store | LiveWeights, prefix: str) -> None:
     for layer in model.layers.values():
         path = f"{prefix}{layer.name}"
-        slots = _trainable_first(layer)
+        slots = trainable_first(layer)
         weight_names = store.texts(path, "weight_names") if slots else []
         if len(weight_names) != len(slots):
             raise _wrong_count(layer, [name for _, name, _ in slots], len(weight_names))
@@ -166,7 +167,7 @@ def _find_by_name(model: Model, store: Store | LiveWeights, prefix: str) -> None
             owner.stored_weights[name] = StoredWeight(store, f"{path}/{weight_name}")
 
 
-def _trainable_first(layer: Layer) -> list[tuple[Layer, str, bool]]:
+def trainable_first(layer: Layer) -> list[tuple[Layer, str, bool]]:
     """All weights of a layer, those that were trained first: (layer, name, was trained)."""
     slots = list(_slots(layer, True))
     return [slot for slot in slots if slot[2]] + [slot for slot in slots if not slot[2]]

@@ -91,6 +91,20 @@ def test_states_last_from_call_to_call(file, name, suffix, tmp_path):
     assert converter.verified
 
 
+@pytest.mark.parametrize(("file", "name", "suffix"), list(every("expanded")))
+def test_classes_of_programs_are_written_as_what_they_consist_of(file, name, suffix, tmp_path):
+    case = arrays(file)[name]
+    converter = converter_of(case, suffix, tmp_path)
+    run_all(converter.convert(), case)
+    assert converter.verified
+
+
+def test_a_weight_that_is_a_layer_has_a_shape(tmp_path):
+    case = arrays("expanded_keras3")["weights_of_some_size"]
+    with pytest.raises(ModelError, match=r"flatlite.Weight '.*': shape must be a list of sizes"):
+        keras.load(changed(case, b'"shape": [8, 40]', b'"shape": [8, -1]', tmp_path))
+
+
 FAST = ("LSTM_all", "both", "passed")
 
 

@@ -3,6 +3,7 @@ from rewriting import Rewrite, check
 
 from flatlite.converter.passes.linear import (
     add_missing_bias,
+    drop_merging_reshapes,
     fuse_affine_after,
     fuse_affine_before,
     fuse_scale_into_matmul,
@@ -349,6 +350,28 @@ PRODUCTS = [
              a = RESHAPE(x, int32[4]{-1, 2, 3, 6})
              d = FULLY_CONNECTED(a, float32[20,6]#w, none; keep_num_dims=true)
              return d
+           }""",
+    ),
+    Rewrite(
+        "fully_connected/merges_dimensions_itself",
+        drop_merging_reshapes,
+        """graph main(x: float32[n,5,6]) {
+             a = RESHAPE(x, int32[2]{-1, 6})
+             c = FULLY_CONNECTED(a, float32[20,6]#w, none)
+             return c
+           }""",
+        """graph main(x: float32[n,5,6]) {
+             c = FULLY_CONNECTED(x, float32[20,6]#w, none)
+             return c
+           }""",
+    ),
+    Rewrite(
+        "fully_connected/holds_off_where_the_rows_are_others",
+        drop_merging_reshapes,
+        """graph main(x: float32[n,5,6]) {
+             a = RESHAPE(x, int32[2]{-1, 30})
+             c = FULLY_CONNECTED(a, float32[20,30]#w, none)
+             return c
            }""",
     ),
     Rewrite(

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ...graph.core.graph import Tensor
 from ...schema.errors import ConverterError, ModelError
 from ...schema.mlir.module import Enum, Operation
+from ..core.graph import Tensor
 from .factors import lu, orthogonal, qr, status_of
 from .registry import writes
 from .shapes import dtype_at, shape_at

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...graph.core.evaluate import evaluate
-from ...graph.core.graph import Graph, Tensor
 from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ...schema.mlir.module import Block, Operation, Value
+from ..core.evaluate import evaluate
+from ..core.graph import Graph, Tensor
 from .shapes import dtype_at, shape_at
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...graph.core.graph import Tensor
 from ...schema.errors import ConverterError, ModelError
 from ...schema.mlir.module import Enum, Operation
+from ..core.graph import Tensor
 from .registry import writes
 from .shapes import dtype_at, shape_at
 from .writer import Writer, attribute

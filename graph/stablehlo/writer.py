@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.core.graph import Graph, Tensor
-from ...graph.core.library import Function
-from ...graph.core.signatures.attributes import FunctionRef
 from ...schema.errors import ModelError, UnsupportedOps
 from ...schema.mlir.module import Block, Module, Operation, TensorType, Unread, Value
+from ..core.graph import Graph, Tensor
+from ..core.library import Function
+from ..core.signatures.attributes import FunctionRef
 from .expansions import expansions, recognised
 from .registry import WRITERS
 from .shapes import dtype_at, shape_at

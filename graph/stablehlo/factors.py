@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ...graph.core.graph import Graph, Tensor
-from ...graph.core.library import Function
-from ...graph.core.signatures.attributes import FunctionRef
 from ...schema.errors import ConverterError
 from ...schema.mlir.module import Operation
+from ..core.graph import Graph, Tensor
+from ..core.library import Function
+from ..core.signatures.attributes import FunctionRef
 from .shapes import dtype_at, shape_at
 from .writer import Writer
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.core.graph import Graph, Operation, Tensor
-from ...graph.format.rebuild import Copy, rebuild
 from ...schema.errors import ModelError, UnsupportedOps
 from ...schema.mlir import bytecode
 from ...schema.mlir.module import FunctionType, TensorType
+from ..core.graph import Graph, Operation, Tensor
+from ..format.rebuild import Copy, rebuild
 from .writer import Writer
 
 KIND = "XlaCallModule"
@@ -32,6 +32,17 @@ def expand_modules(graph: Graph) -> Graph:
         return True
 
     return rebuild(graph, None, replace)
+
+
+def module_body(op: Operation) -> Graph:
+    """What the module of `op` computes, as a graph with inputs and outputs; errors as above."""
+    graph = Graph()
+    graph.inputs = []
+    for i, x in enumerate(op.inputs):
+        attrs = {"dtype": x.dtype, "shape": x.sizes}
+        graph.inputs += graph.add("Placeholder", f"argument_{i}", (), attrs).outputs
+    graph.outputs = _written(op, graph, graph.inputs)
+    return graph
 
 
 def _written(op: Operation, graph: Graph, arguments: list[Tensor]) -> list[Tensor]:
