@@ -54,8 +54,7 @@ class Interpreter:
     Args:
         model_path: a .tflite file; it is mapped, not read.
         model_content: the bytes of one, in anything that has a buffer.
-        experimental_delegates: objects that run parts of the model elsewhere, see
-            `load_delegate` and `Delegate`; the first may choose first.
+        experimental_delegates: who runs parts of it (`load_delegate`); the first chooses first.
         num_threads: threads for the kernels, at least 1.
         experimental_op_resolver_type: accepted; every choice gives the same results.
         experimental_preserve_all_tensors: keep every intermediate result readable.
@@ -131,8 +130,7 @@ class Interpreter:
         if limits is not None:
             model.check(limits)
         self._start(model, cache_entry if model.is_alone else None)
-        if any(getattr(delegate, "chooses_early", False) for delegate in self._delegates):
-            self._allocation.prepare_early(0)
+        self._allocation.prepare_early(0)
 
     def _start(self, model: LoadedModel, cache_entry: CacheEntry | None = None) -> None:
         self._model = model

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...engine.plan.arena import address
 from ...engine.run.stages import aligned
 from ...interpreter.delegation.delegation import grouped, read_outside
 from ...interpreter.delegation.partition import Partition
@@ -139,17 +140,18 @@ class Graph:
         inputs = [tensors.index(x) for x in partition.inputs]
         outputs = [(tensors.index(x), aligned(x.shape, x.dtype)) for x in partition.outputs]
         for index, array in outputs:
-            tensors[index].data = array.ctypes.data
+            tensors[index].data = address(array)
+        results, node_address = [array for _, array in outputs], node.address
 
         def run(*arrays: np.ndarray) -> list[np.ndarray]:
             values = [np.ascontiguousarray(array) for array in arrays]
             for index, value in zip(inputs, values, strict=True):
-                tensors[index].data = value.ctypes.data
+                tensors[index].data = address(value)
             self._errors.clear()
-            self._check("invoke", invoke(context, node.address))
+            self._check("invoke", invoke(context, node_address))
             for index, _ in outputs:
                 self._fetch(tensors[index])
-            return [array for _, array in outputs]
+            return results
 
         return run
 

@@ -115,7 +115,12 @@ class Allocation:
             self._scope.reset_states()
 
     def prepare_early(self, subgraph: int) -> None:
-        """Prepares a subgraph so that `allocate`, for the shapes of the file, has it at once."""
+        """Prepares a subgraph before `allocate`, which has it then, where a delegate wants that.
+
+        That is at the shapes of the file.
+        """
+        if not any(getattr(delegate, "chooses_early", False) for delegate in self._delegates):
+            return
         from .recent_plans import RecentPlans
 
         self.allocate(subgraph)
