@@ -63,9 +63,8 @@ class Interpreter:
         experimental_compress_quantization_zero_points: accepted, without effect.
         experimental_disable_delegate_node_fusion: accepted, without effect.
         experimental_force_delegate_node_profiling: accepted, without effect.
-        share_weights: the packed weights of a file lie once in the memory of all processes that
-            ask for it, and those of a content once among its clones; they are in small pages, so
-            large models may take longer.
+        share_weights: a file's packed weights lie once in the memory of all processes that ask
+            for it, a content's once among its clones; in small pages, which may take longer.
         limits: what the model may ask for at most, see `Limits`.
         profile: time every operator of each `invoke`, for the method `profile`.
 
@@ -120,11 +119,9 @@ class Interpreter:
         self._path = None if status is None else os.fsdecode(model_path or "")
         cache_entry = cached_bytes = None
         if status is not None and not self._delegates and takes_cached_plans(options):
-            from .plan.pending_plans import cache_entry_of, store_now  # of files only
+            from .plan.pending_plans import stored_plan  # of files only
 
-            cache_entry = cache_entry_of(status, num_threads or 1, self._consumes_inputs)
-            store_now(cache_entry.key)
-            cached_bytes = cache_entry.read()
+            cache_entry, cached_bytes = stored_plan(status, num_threads, self._consumes_inputs)
         folder = None if self._path is None else os.path.dirname(os.path.abspath(self._path))
         model = LoadedModel(content, cached_bytes, cache_entry, share_weights, folder)
         if limits is not None:
@@ -133,9 +130,7 @@ class Interpreter:
         self._allocation.prepare_early(0)
 
     def _start(self, model: LoadedModel, cache_entry: CacheEntry | None = None) -> None:
-        self._model = model
-        self._call_lock = CallLock()
-        self._views = Views()
+        self._model, self._call_lock, self._views = model, CallLock(), Views()
         self._times: Times | None = None
         if self._options.get("profile"):
             from ..engine.run.times import Times

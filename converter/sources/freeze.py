@@ -15,7 +15,6 @@ from ...graph.core.signatures.attributes import FunctionRef
 from ...graph.format.inline import inline
 from ...graph.format.rebuild import Copy, rebuild
 from ...graph.ops.state.tables import MUTABLE_TABLES, TABLE_KEYS, TABLE_VALUES
-from ...graph.stablehlo.expand import expand_modules
 from ...schema.errors import ModelError, UnsupportedOps
 from .branches import has_branches, resolve_branches
 from .composites import composite
@@ -153,7 +152,7 @@ def _expand_modules(graph: Graph) -> Graph:
     """`graph`, each module of StableHLO replaced by what it consists of."""
     if all(op.type != "XlaCallModule" for op in graph.operations):
         return graph
-    from ..stablehlo.expand import expand_modules
+    from ...graph.stablehlo.expand import expand_modules  # only what JAX writes needs it
 
     return expand_modules(graph)
 

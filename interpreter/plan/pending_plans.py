@@ -36,6 +36,15 @@ def cache_entry_of(
     return CacheEntry(status, __version__, n_threads, consumes_inputs)
 
 
+def stored_plan(
+    status: os.stat_result, n_threads: int | None, consumes_inputs: bool
+) -> tuple[CacheEntry, memoryview | None]:
+    """The cache entry of a file's plan, and the plan if there is one, of this process or others."""
+    entry = cache_entry_of(status, n_threads or 1, consumes_inputs)
+    store_now(entry.key)
+    return entry, entry.read()
+
+
 def sources() -> list[str]:
     """The files that have made the plans of this process: its modules, and those of kernels."""
     modules = [module for name, module in [*sys.modules.items()] if name.startswith(_SOURCES)]
