@@ -112,7 +112,7 @@ def quantize(node: Node) -> Prepared:
     _require_fit(node, x.shape, quantization)
     if x.dtype != np.float32:
         return _requantize(node, x, quantization)
-    node.require(dtype in _QUANTIZED, f"float32 cannot be quantized to {tf_name(dtype)} yet")
+    node.require(dtype in _QUANTIZED, f"float32 cannot be quantized to {dtype} yet")
     out = node.result(x.shape, dtype)
     limits = np.iinfo(out.dtype.name)
     scale = float(np.float32(quantization.scale))
@@ -151,7 +151,7 @@ def _requantize(node: Node, x: Operand, quantization: Quantization) -> Emit:
     """Integers with another scale than before."""
     dtype = node.outputs[0].dtype
     known = _REQUANTIZED.get(x.dtype.name, ())
-    node.require(str(dtype) in known, f"{tf_name(x.dtype)} cannot be quantized to {tf_name(dtype)}")
+    node.require(str(dtype) in known, f"{tf_name(x.dtype)} cannot be quantized to {dtype}")
     before = quantization_of(node, x, "the input")
     node.require(
         not before.is_per_channel and not quantization.is_per_channel,
