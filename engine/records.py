@@ -95,6 +95,16 @@ class ItemSize(NamedTuple):
     columns: int
 
 
+class Int8Packing(NamedTuple):
+    """How weights of int8 are packed (families/gemm_i8.py)."""
+
+    pitch: int
+    """Bytes from row to row of a block of inputs for AMX, else 0."""
+    n_vectors: int
+    """Vectors of a narrow tile; 0 where tiles are not narrow."""
+    zero_point: int
+
+
 class Int8Epilogue(NamedTuple):
     """How int8 results are made of sums, beside the terms (kernels/int8/_requantize.py)."""
 

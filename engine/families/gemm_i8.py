@@ -13,7 +13,7 @@ import numpy as np
 
 from ..build.target import amx
 from ..plan.buffer import Buffer, arena, constant
-from ..records import ConvGeometry, Int8Epilogue
+from ..records import ConvGeometry, Int8Epilogue, Int8Packing
 from ..tiling import (
     AMX_DEPTH,
     BLOCK_BYTES,
@@ -158,9 +158,7 @@ class _PackedWeights:
         zeros = x_zero, zero_point
         self.terms, numbers = result_terms(scheme, bias, groups, n, out.dtype, zeros, count)
         self.numbers = {
-            "pitch": pitch,
-            "n_vectors": n_vectors,
-            "weights_zero": zero_point,
+            "packing": Int8Packing(pitch, n_vectors, zero_point),
             **numbers,
         }
 

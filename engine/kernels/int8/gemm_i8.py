@@ -13,7 +13,7 @@ from numba import int64
 
 from ...build.declaration import Widths
 from ...build.kernel import address, choose, inline, kernel, stack_buffer
-from ...records import COUNTS, DILATION, HEIGHT, WIDTH, Int8Epilogue, ItemSize
+from ...records import COUNTS, DILATION, HEIGHT, WIDTH, Int8Epilogue, Int8Packing, ItemSize
 from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, PANEL, TABLES, TILE_HEADERS
 from .._items import Panels, even_rows, part_of
 from .._pixels import in_tuples, point_pixels
@@ -227,9 +227,10 @@ def rows_in_blocks(max_rows, tile, pitch):
 
 
 @inline
-def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, n_vectors, weights_zero,
-             item_size, terms, epilogue, to_float32, first, last):  # fmt: skip
+def products(a, packed, a_of, b_of, out, row_scales, size, depth, packing, item_size, terms,
+             epilogue, to_float32, first, last):  # fmt: skip
     """The items of a matrix product whose results have `size` bytes."""
+    pitch, n_vectors, weights_zero = packing
     rows, columns = item_size
     height, n, width = out.shape[1], out.shape[2], a.shape[2]
     panel_bytes = packed.shape[2] * _ROW
@@ -298,46 +299,47 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, n_vecto
 
 @kernel(
     "a:int8[*,m,*] packed:int8[*,panels,*,128] terms:int64[*,48] a_of:int32[batch] "
-    "b_of:int32[batch] out:T[batch,m,n] depth:i pitch:i n_vectors:i weights_zero:i "
-    "item_size:ItemSize epilogue:Int8Epilogue",
+    "b_of:int32[batch] out:T[batch,m,n] depth:i packing:Int8Packing item_size:ItemSize "
+    "epilogue:Int8Epilogue",
     T=_BYTE,
+    Int8Packing=Int8Packing,
     ItemSize=ItemSize,
     Int8Epilogue=Int8Epilogue,
 )
 def matmul(
-    a, packed, terms, a_of, b_of, out, depth, pitch, n_vectors, weights_zero, item_size, epilogue,
-    first, last, fault,
+    a, packed, terms, a_of, b_of, out, depth, packing, item_size, epilogue, first, last, fault,
 ):  # fmt: skip
-    """out[i] = a[a_of[i], :, :depth] @ (packed[b_of[i]] - weights_zero) as bytes."""
-    products(a, packed, a_of, b_of, out, terms, 1, depth, pitch, n_vectors, weights_zero,
-             item_size, address(terms), epilogue, None, first, last)  # fmt: skip
+    """out[i] = a[a_of[i], :, :depth] @ (packed[b_of[i]] - packing.zero_point) as bytes."""
+    products(a, packed, a_of, b_of, out, terms, 1, depth, packing, item_size, address(terms),
+             epilogue, None, first, last)  # fmt: skip
 
 
 @kernel(
     "a:int8[*,m,*] packed:int8[*,panels,*,128] terms:float32[*,32] row_scales:float32[all] "
     "row_zeros:int32[all] a_of:int32[batch] b_of:int32[batch] out:float32[batch,m,n] depth:i "
-    "pitch:i n_vectors:i weights_zero:i item_size:ItemSize low:float32 high:float32",
+    "packing:Int8Packing item_size:ItemSize low:float32 high:float32",
+    Int8Packing=Int8Packing,
     ItemSize=ItemSize,
 )
 def matmul_float32(
-    a, packed, terms, row_scales, row_zeros, a_of, b_of, out, depth, pitch, n_vectors,
-    weights_zero, item_size, low, high, first, last, fault,
+    a, packed, terms, row_scales, row_zeros, a_of, b_of, out, depth, packing, item_size, low, high,
+    first, last, fault,
 ):  # fmt: skip
     """As `matmul`, with a scale and a zero point for each row of all matrices `a`."""
     epilogue, to_float32 = float32_epilogue(row_scales, row_zeros, low, high)
-    products(a, packed, a_of, b_of, out, row_scales, 4, depth, pitch, n_vectors, weights_zero,
-             item_size, address(terms), epilogue, to_float32, first, last)  # fmt: skip
+    products(a, packed, a_of, b_of, out, row_scales, 4, depth, packing, item_size, address(terms),
+             epilogue, to_float32, first, last)  # fmt: skip
 
 
 @inline
 def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w, n, item_size,
-            in_place, pitch, n_vectors, weights_zero, terms, group_bytes, epilogue, to_float32,
-            first, last):  # fmt: skip
+            in_place, packing, terms, group_bytes, epilogue, to_float32, first, last):  # fmt: skip
     """The items of a convolution whose results have `size` bytes.
 
     The `terms` of a group take `group_bytes`. `in_place` says that x is a copy by `pad`, which
     tiles read where it lies if they read bytes.
     """
+    pitch, n_vectors, weights_zero = packing
     pixels, columns = item_size
     depth, segments = padding.size, taps_h * taps_w
     sliding = in_tuples(geometry)
@@ -419,41 +421,43 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
 @kernel(
     "x:int8[batch,*,*,*] packed:int8[groups,panels,*,128] terms:int64[groups,*,48] "
     "padding:int8[depth] geometry:int64[6,2] out:T[batch,*,*,*] taps_h:i taps_w:i n:i "
-    "item_size:ItemSize in_place:i pitch:i n_vectors:i weights_zero:i epilogue:Int8Epilogue",
+    "item_size:ItemSize in_place:i packing:Int8Packing epilogue:Int8Epilogue",
     T=_BYTE,
+    Int8Packing=Int8Packing,
     ItemSize=ItemSize,
     Int8Epilogue=Int8Epilogue,
 )
 def convolution(
-    x, packed, terms, padding, geometry, out, taps_h, taps_w, n, item_size, in_place, pitch,
-    n_vectors, weights_zero, epilogue, first, last, fault,
+    x, packed, terms, padding, geometry, out, taps_h, taps_w, n, item_size, in_place, packing,
+    epilogue, first, last, fault,
 ):  # fmt: skip
-    """out = sum of input * (weights - weights_zero) under the filter, as bytes.
+    """out = sum of input * (weights - packing.zero_point) under the filter, as bytes.
 
     `geometry` is as in gemm_f32.convolution, `padding` what counts as zero. With `in_place`, x is a
-    copy by `pad`, `pitch` and `weights_zero` are 0.
+    copy by `pad`, pitch and zero point are 0.
     """
     windows(x, packed, terms, padding, geometry, out, 1, taps_h, taps_w, n, item_size, in_place,
-            pitch, n_vectors, weights_zero, address(terms), terms.shape[1] * 8 * TERMS, epilogue,
-            None, first, last)  # fmt: skip
+            packing, address(terms), terms.shape[1] * 8 * TERMS, epilogue, None, first,
+            last)  # fmt: skip
 
 
 @kernel(
     "x:int8[1,*,*,*] packed:int8[groups,panels,*,128] terms:float32[groups,*,32] "
     "scale:float32[1] zero:int32[1] padding:int8[depth] geometry:int64[6,2] "
-    "out:float32[1,*,*,*] taps_h:i taps_w:i n:i item_size:ItemSize in_place:i pitch:i "
-    "n_vectors:i weights_zero:i low:float32 high:float32",
+    "out:float32[1,*,*,*] taps_h:i taps_w:i n:i item_size:ItemSize in_place:i "
+    "packing:Int8Packing low:float32 high:float32",
+    Int8Packing=Int8Packing,
     ItemSize=ItemSize,
 )
 def convolution_float32(
     x, packed, terms, scale, zero, padding, geometry, out, taps_h, taps_w, n, item_size, in_place,
-    pitch, n_vectors, weights_zero, low, high, first, last, fault,
+    packing, low, high, first, last, fault,
 ):  # fmt: skip
     """As `convolution`, of one image with a scale and a zero point."""
     epilogue, to_float32 = float32_epilogue(scale, zero, low, high)
     windows(x, packed, scale, padding, geometry, out, 4, taps_h, taps_w, n, item_size, in_place,
-            pitch, n_vectors, weights_zero, address(terms), terms.shape[1] * 4 * FLOAT32_TERMS,
-            epilogue, to_float32, first, last)  # fmt: skip
+            packing, address(terms), terms.shape[1] * 4 * FLOAT32_TERMS, epilogue, to_float32,
+            first, last)  # fmt: skip
 
 
 @kernel("x:int8[batch,*,*] out:int8[batch,*,*] top:i left:i zero:i")
