@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def one_hot(
     out = result(op)
     if out is None:
         return None
-    axis = int(op.get_attr("axis")) % (indices.ndim + 1)
+    axis = cast("int", op.get_attr("axis")) % (indices.ndim + 1)
     before, after = prod(indices.shape[:axis]), prod(indices.shape[axis:])
     fill(program, off, out)
     if out.size:
