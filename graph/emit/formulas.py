@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -149,7 +149,7 @@ def of_two(program: Program, op: Site, x: Buffer, y: Buffer) -> Emitted:
 @emit("LeakyReluGrad", dtypes=(np.float32,))
 def leaky_relu_grad(program: Program, op: Site, dy: Buffer, x: Buffer) -> Emitted:
     """`dy`, times alpha where `x` is not positive."""
-    dy_term, alpha = _Term(program, dy), cast("float", op.get_attr("alpha"))
+    dy_term, alpha = _Term(program, dy), op.get_attr("alpha")
     zero = dy_term * 0.0
     is_positive = zero.less(_Term(program, x))
     return is_positive.choose(dy_term, dy_term * alpha).buffer
