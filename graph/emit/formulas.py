@@ -110,38 +110,46 @@ def _where_not_zero(x: _Term, value: _Term) -> _Term:
     return x.equal(0.0).choose(0.0, value)
 
 
-FORMULAS: dict[str, Callable[..., _Term]] = {
+OF_ONE: dict[str, Callable[[_Term], _Term]] = {
     "Expm1": _expm1,
     "Inv": lambda x: x.inverse(),
-    "InvGrad": lambda y, dy: -dy * y * y,
     "IsFinite": lambda x: abs(x).less(math.inf),
     "IsInf": lambda x: abs(x).equal(math.inf),
     "IsNan": lambda x: x.differs(x),
     "Log1p": _log1p,
     "Reciprocal": lambda x: x.inverse(),
-    "ReciprocalGrad": lambda y, dy: -dy * y * y,
     "Selu": lambda x: x.unary("elu") * x.less(0.0).choose(SELU_NEGATIVE, SELU_SCALE),
+    "Softsign": lambda x: x / (abs(x) + 1.0),
+    "Softplus": lambda x: x.less(0.0).choose(0.0, x) + _log1p((-abs(x)).unary("exp")),
+}
+OF_TWO: dict[str, Callable[[_Term, _Term], _Term]] = {
+    "InvGrad": lambda y, dy: -dy * y * y,
+    "ReciprocalGrad": lambda y, dy: -dy * y * y,
     "SeluGrad": lambda dy, y: dy * y.less(0.0).choose(y + SELU_NEGATIVE, SELU_SCALE),
     "SoftplusGrad": lambda dy, x: dy * x.unary("logistic"),
-    "Softsign": lambda x: x / (abs(x) + 1.0),
     "SoftsignGrad": lambda dy, x: dy / (abs(x) + 1.0).unary("square"),
-    "Softplus": lambda x: x.less(0.0).choose(0.0, x) + _log1p((-abs(x)).unary("exp")),
     "Xdivy": lambda x, y: _where_not_zero(x, x / y),
     "Xlogy": lambda x, y: _where_not_zero(x, x * y.unary("log")),
 }
-"""Op type of float32 -> what it computes."""
+"""Op types of float32, of one or two operands -> what they compute."""
 
 
-@emit(*FORMULAS, dtypes=(np.float32,))
-def formula(program: Program, op: Site, *inputs: Buffer) -> Emitted:
-    """The instructions of a formula."""
-    return FORMULAS[op.type](*(_Term(program, buffer) for buffer in inputs)).buffer
+@emit(*OF_ONE, dtypes=(np.float32,))
+def of_one(program: Program, op: Site, x: Buffer) -> Emitted:
+    """The instructions of a formula of one operand."""
+    return OF_ONE[op.type](_Term(program, x)).buffer
+
+
+@emit(*OF_TWO, dtypes=(np.float32,))
+def of_two(program: Program, op: Site, x: Buffer, y: Buffer) -> Emitted:
+    """The instructions of a formula of two operands."""
+    return OF_TWO[op.type](_Term(program, x), _Term(program, y)).buffer
 
 
 @emit("LeakyReluGrad", dtypes=(np.float32,))
 def leaky_relu_grad(program: Program, op: Site, dy: Buffer, x: Buffer) -> Emitted:
     """`dy`, times alpha where `x` is not positive."""
-    dy_term, alpha = _Term(program, dy), float(op.get_attr("alpha"))
+    dy_term, alpha = _Term(program, dy), op.get_attr("alpha")
     zero = dy_term * 0.0
     is_positive = zero.less(_Term(program, x))
     return is_positive.choose(dy_term, dy_term * alpha).buffer

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ..session.stage import Site
     from .registry import Emitted
 
-_INDICES = (np.int32, np.int64)
+_INDICES: frozenset[np.dtype] = frozenset(map(np.dtype, ("int32", "int64")))
 _WIDEST = 8
 """Bytes of the elements that kernels move."""
-_TOP = (np.float32, np.int32, np.int64)
+_TOP: frozenset[np.dtype] = frozenset(map(np.dtype, ("float32", "int32", "int64")))
 
 
 def _moves(x: Buffer) -> bool:
@@ -39,7 +39,7 @@ def one_hot(
     out = result(op)
     if out is None:
         return None
-    axis = int(op.get_attr("axis")) % (indices.ndim + 1)
+    axis = op.get_attr("axis") % (indices.ndim + 1)
     before, after = prod(indices.shape[:axis]), prod(indices.shape[axis:])
     fill(program, off, out)
     if out.size:

@@ -66,7 +66,8 @@ def dataflow_form(graph: Graph) -> Written | None:
 def _references(op: Operation) -> list[FunctionRef]:
     """The functions that a branch or loop calls."""
     values = [op.get_attr(name) for name in FUNCTIONS[op.type]]
-    return [r for value in values for r in (value if isinstance(value, list) else [value])]
+    listed = [r for value in values for r in (value if isinstance(value, list) else [value])]
+    return cast("list[FunctionRef]", listed)
 
 
 def _is_traced(op: Operation) -> bool:
