@@ -144,8 +144,7 @@ def target_of(name: str) -> Target:
     if name not in (*NEWEST_RUNTIMES, "tflm", "edgetpu"):
         raise ValueError(
             "target must be 'litert', 'flatlite', 'tflm', 'edgetpu' or "
-            f" 'tf-2.{OLDEST}' to 'tf-2.{NEWEST}', "
-            f"got {name!r}"
+            f"'tf-2.{OLDEST}' to 'tf-2.{NEWEST}', got {name!r}"
         )
     return Target(name, is_static=name not in NEWEST_RUNTIMES)
 

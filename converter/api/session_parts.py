@@ -115,7 +115,13 @@ class _Offering:
                 return f"the size of '{tensor.name}' is not known before it runs"
             if operand.dtype not in TYPES:
                 return f"'{tensor.name}' is {operand.dtype}"
+        if op.type == "Identity" and self._lasts(op.inputs[0]) and self._lasts(op.outputs[0]):
+            return "its result is the variable's memory, where others see what is written later"
         return ""
+
+    def _lasts(self, tensor: Tensor) -> bool:
+        """Whether a tensor is the memory of a variable."""
+        return self.offer.operands[tensor].storage.kind == PERSISTENT
 
     def _constant(self, tensor: Tensor) -> np.ndarray | None:
         operand = self.offer.operands.get(tensor)

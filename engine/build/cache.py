@@ -234,7 +234,7 @@ def _known_digest(module: str) -> Digest:
         return _digest_of_sources(module)
     known = index.get(module)
     if known is None:
-        index.update({name: _digest_of_sources(name) for name in {*modules(), module}})
+        index.update({name: _digest_of_sources(name) for name in {*modules(), module}}, SETTLED)
         known = index.get(module)
         assert known is not None
     return known
@@ -252,7 +252,7 @@ def _source_index(engine: str, _home: str | None) -> SourceIndex | None:
     from .source_index import SourceIndex  # a plan that was stored knows its images
 
     key = digest(repr((FORMAT, _COMPILING, KERNEL_FOLDERS, engine)).encode()).hex()
-    return SourceIndex(home, engine, key)
+    return SourceIndex(home, engine, key, stamp)
 
 
 def _digest_of_sources(module: str) -> Digest:

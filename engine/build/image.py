@@ -18,7 +18,7 @@ import contextlib
 import os
 import struct
 from _thread import allocate_lock
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -135,8 +135,8 @@ def available(module: str) -> Image | None:
 
 
 def modules() -> list[str]:
-    """The modules whose code this process has asked for."""
-    return [*_images]
+    """The engine's modules whose code this process has asked for."""
+    return sorted(_images.keys() & {*cache.modules()})  # a program may have kernels of its own
 
 
 def files(module: str) -> Mapping[str, File]:
@@ -159,24 +159,6 @@ def _is_there(request: str) -> bool:
     if image is None:
         return False
     return image.has(selected) if selected else image.complete
-
-
-def ensure(requests: Sequence[str]) -> None:
-    """Makes the code for `requests` available. Raises what `driver.ensure` does."""
-    if missing(requests):
-        from . import driver  # the compiler is imported only here
-
-        driver.ensure(requests)
-
-
-def loaded(module: str) -> Image:
-    """The image of a whole kernel module, built now when there is none."""
-    code = complete(module)
-    if code is None:
-        ensure([module])
-        code = complete(module)
-        assert code is not None  # `ensure` has built it
-    return code
 
 
 def search_again(requests: Iterable[str]) -> None:

@@ -12,10 +12,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from .cache import SETTLED, stamp
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import TypeAlias
 
     Digest: TypeAlias = tuple[bytes, list[str]]
@@ -35,10 +33,14 @@ class SourceIndex:
         home: the cache folder.
         engine: the engine's folder.
         key: a digest of that, and of all that digests of sources depend on beside the files.
+        stamp: gives size and time of change of a file, None of none.
     """
 
-    def __init__(self, home: str, engine: str, key: str) -> None:
+    def __init__(
+        self, home: str, engine: str, key: str, stamp: Callable[[str], tuple[int, int] | None]
+    ) -> None:
         self._path, self._engine = os.path.join(home, f"{_START}{key}"), engine
+        self._stamp_of = stamp
         self._sources: list[str] = []  # lines, read when they are asked for
         self._modules: dict[str, str] = {}
         self._paths: dict[str, str] = {}  # of sources that are as they were, by their numbers
@@ -68,14 +70,17 @@ class SourceIndex:
         return path
 
     def _stamp(self, path: str) -> tuple[int, int] | None:
-        return stamp(f"{self._engine}/{path}")
+        return self._stamp_of(f"{self._engine}/{path}")
 
-    def update(self, digests: Mapping[str, Digest]) -> None:
-        """Adds digests of modules, for other processes as well, in one write of the file."""
+    def update(self, digests: Mapping[str, Digest], settled: int) -> None:
+        """Adds digests of modules, for other processes as well, in one write of the file.
+
+        It is written where no source was changed in the last `settled` nanoseconds.
+        """
         self._digests.update(digests)
         paths = sorted({path for _, sources in self._digests.values() for path in sources})
         stamps = [self._stamp(path) or (0, 0) for path in paths]
-        if time.time_ns() - max((changed for _, changed in stamps), default=0) < SETTLED:
+        if time.time_ns() - max((changed for _, changed in stamps), default=0) < settled:
             return
         numbers = {path: str(i) for i, path in enumerate(paths)}
         lines = [str(len(paths))]

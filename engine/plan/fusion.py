@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import abi
-from ..build import image
 from . import arena
 from .instruction import Instruction
 
@@ -128,12 +127,16 @@ def lifetimes(
     return spans
 
 
-def fused_table(table: np.ndarray, fused: Sequence[Fusion]) -> tuple[np.ndarray, np.ndarray]:
-    """A plan's table in which instructions are run fused, and the records it needs."""
+def fused_table(
+    table: np.ndarray, fused: Sequence[Fusion], entry: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """A plan's table in which instructions are run fused, and the records it needs.
+
+    `entry` is the address of the kernel that runs several instructions as one.
+    """
     table = table.copy()
     content: list[int] = []
     starts: list[int] = []
-    entry = image.loaded("launch").addresses["fusion"] if fused else 0
     for fusion in fused:
         members = table[fusion.first : fusion.last + 1, [abi.ENTRY, abi.RECORD]]
         starts.append(len(content))

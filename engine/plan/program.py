@@ -35,7 +35,7 @@ import numpy as np
 from .. import abi
 from ..build import image
 from ..run.faults import Fault
-from ..run.plan_runner import PlanRunner
+from ..run.plan_runner import PlanRunner, ensure
 from . import arena
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
 from .instruction import Branch, HostStep, Instruction, resolve_targets
@@ -288,7 +288,7 @@ class Program:
         """Makes sure of all the machine code; checks the instructions that could not be before."""
         requests = ["launch"] if self.threads == 1 else ["launch", "threads"]
         requests += [instruction.request for instruction in self._uncompiled]
-        image.ensure(requests)
+        ensure(requests)
         for instruction in self._uncompiled:
             code = image.available(instruction.name.partition(".")[0])
             assert code is not None  # `ensure` has built it

@@ -21,7 +21,7 @@ import numpy as np
 
 from .. import abi
 from ..build import image
-from ..run.plan_runner import PlanRunner
+from ..run.plan_runner import PlanRunner, loaded
 from . import arena
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, Buffer, Storage
 from .instruction import Branch, HostStep, Instruction, resolve_targets
@@ -205,7 +205,7 @@ def _images(instructions: Iterable[AnyInstruction], threads: int) -> list[ImageF
     """(module, path, stamp) of the image files that are needed."""
     needed: dict[str, set[str]] = {}
     for module in ["launch"] if threads == 1 else ["launch", "threads"]:
-        needed[module] = set(image.loaded(module).addresses)
+        needed[module] = set(loaded(module).addresses)
     for instruction in instructions:
         if isinstance(instruction, Instruction) and instruction.entry:
             needed.setdefault(instruction.name.partition(".")[0], set()).add(instruction.key)

@@ -23,6 +23,7 @@ from .faults import Fault
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ..build.image import Image
     from ..plan.fusion import Fusion
     from ..plan.instruction import Branch, Instruction
     from .thread_pool import PoolSet, ThreadPool
@@ -44,6 +45,24 @@ _WORD_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _methods: dict[str, _Method] = {}  # what builtin functions are made of
 _makers: list[Callable[..., Callable[[], bool]] | None] = []
 _words: list[int | None] = []  # addresses of functions and objects of Python
+
+
+def ensure(requests: Sequence[str]) -> None:
+    """Makes the code for `requests` available. Raises what `driver.ensure` does."""
+    if image.missing(requests):
+        from ..build import driver  # the compiler is imported only here
+
+        driver.ensure(requests)
+
+
+def loaded(module: str) -> Image:
+    """The image of a whole kernel module, built now when there is none."""
+    code = image.complete(module)
+    if code is None:
+        ensure([module])
+        code = image.complete(module)
+        assert code is not None  # `ensure` has built it
+    return code
 
 
 class PlanRunner:
@@ -72,7 +91,8 @@ class PlanRunner:
         if fusions:
             from ..plan.fusion import fused_table
 
-            self._table, self._fusion_records = fused_table(table, fusions)
+            entry = loaded("launch").addresses["fusion"]
+            self._table, self._fusion_records = fused_table(table, fusions, entry)
         self._pools = pools
         self._pool: ThreadPool | None = None
         self._threads = 1 if pools is None else pools.threads
@@ -183,7 +203,7 @@ class PlanRunner:
         self._shared_pools = pools = self._pools if max(chunks) > 1 and threads > 1 else None
         self._is_final = not self._trials and (pools is None or not pools.needs_wake)
         module, name = ("threads", "run_threaded") if pools else ("launch", "run_plan")
-        self._context[abi.RUN] = image.loaded(module).addresses[name]
+        self._context[abi.RUN] = loaded(module).addresses[name]
 
     def _run(self, check: Callable[[], object] | None) -> None:
         if self._pool is not None:
@@ -262,7 +282,7 @@ def _builtin_maker(context: np.ndarray) -> Callable[..., Callable[[], bool]] | N
                 ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
             )
             for name in ("begin", "resume"):
-                address = image.loaded("launch").addresses[name]
+                address = loaded("launch").addresses[name]
                 method = _methods[name] = _Method(name.encode(), address, _METH_NOARGS, None)
                 python.Py_IncRef(ctypes.py_object(method))  # functions need it to the very end
             maker = kind(("PyCFunction_NewEx", python))

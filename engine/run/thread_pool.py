@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import abi
-from ..build import image, target
+from ..build import target
 from ..plan import arena
+from .plan_runner import loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -143,7 +144,7 @@ def _processors() -> int:
 
 def _native(name: str) -> Callable[[int], int]:
     """A function of run/native/threads.py that takes one address."""
-    address = image.loaded("threads").addresses[name]
+    address = loaded("threads").addresses[name]
     return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
 
 

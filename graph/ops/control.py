@@ -37,8 +37,9 @@ def _declared_shapes(op: OperationView) -> list[Shape]:
 
 
 def _module_shapes(op: OperationView) -> list[Shape]:
-    """What JAX says of the results of its module."""
-    return list(op.get_attr("Sout"))
+    """What JAX says of the results of its module; nothing where that is damaged."""
+    shapes, n_results = list(op.get_attr("Sout")), len(op.outputs)
+    return shapes if len(shapes) == n_results else [None] * n_results
 
 
 def _is_open(tensor: TensorView | None) -> bool:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from ..arguments import Options
     from ..delegation.partition import AnyDelegate
     from ..details import TensorDetails
+    from .node import Stage
     from .pending_plans import PendingPlan
-    from .plan import Plan, Stage
+    from .plan import Plan
     from .planner import LayoutCallback
     from .recent_plans import RecentPlans
     from .scope import Scope

@@ -14,8 +14,7 @@ import numpy as np
 from ...engine.families import control
 from ...engine.families.elementwise import elementwise
 from ...engine.plan.buffer import arena, constant, persistent
-from .node import Node, NodeError, Operand
-from .plan import PlanError
+from .node import Node, NodeError, Operand, PlanError
 from .planner import Planner, Recording
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What an operator's `prepare` sees: its inputs, options and declared outputs."""
+"""What an operator's `prepare` sees: inputs, options, declared outputs; and what a stage keeps."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 
 from ...engine import sizes
 from ...engine.plan.buffer import CONSTANT, Buffer, Storage, arena, constant
-from ...schema.dtypes import tf_name
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     from ...engine.plan.program import Program
+    from ...engine.run.stages import Stage as EngineStage
     from ...schema.flatbuffer import Record
     from ...schema.quantization import Quantization
-    from ..delegation.partition import Partition
+    from ..delegation.partition import AnyDelegate, Partition
     from .planner import Planner
     from .scope import Scope
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     SizeOrShape: TypeAlias = int | Sequence[int] | None
     """What has to be equal to another one; None for a shape of the wrong rank."""
     Dimension: TypeAlias = int | np.integer
+    Stage: TypeAlias = EngineStage[int, "Operand", "StageNotes"]
+    """A stage whose tensors are known by their index."""
 
 
 class NodeError(ValueError):
@@ -289,6 +291,8 @@ class Node:
         if operand is not None and operand.sizes is not None:
             return list(operand.sizes)
         if operand is not None and not operand.is_integer:
+            from ...schema.dtypes import tf_name  # of errors alone
+
             self.fail(f"input {i} must be integers, got {tf_name(operand.dtype)}")
         return [int(n) for n in self.constant(i).ravel()]
 
@@ -323,10 +327,7 @@ class Node:
             self.fail(f"the type of output {len(self.results)} is not declared")
         dtype = np.dtype(dtype)
         if declaration.dtype not in (None, dtype) and not retypes:
-            self.fail(
-                f"output '{declaration.name}' must be {tf_name(dtype)}, "
-                f"the model declares {tf_name(declaration.dtype)}"
-            )
+            self._fail_type(declaration, dtype)
         if sizes.negative(shape):
             self.fail(f"dimensions must not be negative, got {shape}")
         if sizes.too_large(shape):
@@ -345,10 +346,7 @@ class Node:
         shape = _whole(shape)
         dtype = operand.dtype if dtype is None else np.dtype(dtype)
         if declaration.dtype is not None and dtype != declaration.dtype:
-            self.fail(
-                f"output '{declaration.name}' must be {tf_name(dtype)}, "
-                f"the model declares {tf_name(declaration.dtype)}"
-            )
+            self._fail_type(declaration, dtype)
         message = f"shape {operand.shape} cannot be seen as {shape}: "
         message += f"{operand.size} elements against {prod(shape)}"
         self.require(not sizes.negative(shape) and not sizes.too_large(shape), message)
@@ -396,6 +394,14 @@ class Node:
             self.fail(f"has {len(self.outputs)} outputs in the model, needs more than {position}")
         return self.outputs[position]
 
+    def _fail_type(self, declaration: TensorDeclaration, dtype: np.dtype) -> NoReturn:
+        from ...schema.dtypes import tf_name  # of errors alone
+
+        self.fail(
+            f"output '{declaration.name}' must be {tf_name(dtype)}, "
+            f"the model declares {tf_name(declaration.dtype)}"
+        )
+
     def _add(self, operand: Operand) -> Operand:
         self.results.append(operand)
         return operand
@@ -415,3 +421,28 @@ def _unequal_sizes(first: SizeOrShape, second: SizeOrShape) -> list[tuple[int, i
 def _whole(shape: Iterable[Dimension]) -> tuple[int, ...]:
     """Dimensions as ints, those that know how they come from others as they are."""
     return tuple(n if isinstance(n, int) else int(n) for n in shape)
+
+
+class PlanError(RuntimeError):
+    """An operator failed to prepare or to run; the message ends with its number and kind."""
+
+
+class StageNotes:
+    """What is kept with a stage.
+
+    Attributes:
+        start: position of its first operator.
+        delegates: who may run partitions of it.
+        steps: while the stage is made, its operators, each with what its `prepare` gave.
+        outputs: the subgraph's outputs and whether they are lent, once they were asked for.
+        shapes: of tensors that have no operand here, where they are not as the file says.
+    """
+
+    __slots__ = ("delegates", "outputs", "shapes", "start", "steps")
+
+    def __init__(self) -> None:
+        self.start = 0
+        self.delegates: Sequence[AnyDelegate] = ()
+        self.steps: list[tuple[Node, Emit | None]] = []
+        self.outputs: list[tuple[np.ndarray, bool]] | None = None
+        self.shapes: dict[int, tuple[int, ...]] = {}

@@ -12,7 +12,7 @@ from ...engine.plan.program import Program
 from ...engine.run.faults import Fault
 from ...engine.run.stages import Stage as EngineStage
 from ...engine.run.stages import StageMachine, aligned
-from .node import LostResultError, Node, NodeError, Operand
+from .node import LostResultError, Node, NodeError, Operand, StageNotes
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -21,40 +21,12 @@ if TYPE_CHECKING:
     from ..delegation.delegation import DelegateReport
     from ..delegation.partition import AnyDelegate, Partition
     from ..spec import SubgraphSpec
-    from .node import Emit
     from .plan_cache import CachedPlan
     from .planner import LayoutCallback, Planner
     from .scope import Scope
 
-    Stage: TypeAlias = EngineStage[int, Operand, "StageNotes"]
-    """A stage whose tensors are known by their index."""
     Tag: TypeAlias = "Node | Partition | tuple[tuple[int, int], ...]"
     """What an instruction comes from; in a cached plan the places of a node and of its callers."""
-
-
-class PlanError(RuntimeError):
-    """An operator failed to prepare or to run; the message ends with its number and kind."""
-
-
-class StageNotes:
-    """What is kept with a stage.
-
-    Attributes:
-        start: position of its first operator.
-        delegates: who may run partitions of it.
-        steps: while the stage is made, its operators, each with what its `prepare` gave.
-        outputs: the subgraph's outputs and whether they are lent, once they were asked for.
-        shapes: of tensors that have no operand here, where they are not as the file says.
-    """
-
-    __slots__ = ("delegates", "outputs", "shapes", "start", "steps")
-
-    def __init__(self) -> None:
-        self.start = 0
-        self.delegates: Sequence[AnyDelegate] = ()
-        self.steps: list[tuple[Node, Emit | None]] = []
-        self.outputs: list[tuple[np.ndarray, bool]] | None = None
-        self.shapes: dict[int, tuple[int, ...]] = {}
 
 
 class Plan(StageMachine[int, Operand, StageNotes]):

@@ -15,8 +15,7 @@ from ...engine.plan.serialized import PackedConstants, SerializedProgram, serial
 from ...engine.run.stages import Stage as EngineStage
 from ...engine.run.stages import aligned
 from ..spec import SignatureSpec, TensorSpec
-from .node import Node
-from .plan import StageNotes
+from .node import Node, StageNotes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from ...engine.plan.planner import Layout
     from ..model import LoadedModel
-    from .plan import Stage
+    from .node import Stage
     from .scope import Scope
 
     Shape: TypeAlias = tuple[int, ...]

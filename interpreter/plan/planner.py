@@ -17,8 +17,17 @@ from ...schema.dtypes import tf_name
 from ..registry import is_pure, prepare_of
 from ..spec import OperatorSpec, SubgraphSpec
 from .liveness import has_no_effects
-from .node import DynamicResult, HostCall, NeedsValue, Node, NodeError, Operand, TensorDeclaration
-from .plan import PlanError, StageNotes
+from .node import (
+    DynamicResult,
+    HostCall,
+    NeedsValue,
+    Node,
+    NodeError,
+    Operand,
+    PlanError,
+    StageNotes,
+    TensorDeclaration,
+)
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -27,8 +36,7 @@ if TYPE_CHECKING:
     from ...engine.plan.planner import Layout
     from ..delegation.delegation import DelegateReport
     from ..delegation.partition import AnyDelegate, DeviceArray, Partition, Run
-    from .node import Emit, Prepared
-    from .plan import Stage
+    from .node import Emit, Prepared, Stage
     from .scope import Scope
 
     LayoutCallback: TypeAlias = Callable[[Stage, set[int], Layout], None]

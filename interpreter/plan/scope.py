@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.run.stages import Control
-from ...schema.dtypes import tf_name
 from .node import NodeError
 
 if TYPE_CHECKING:
@@ -239,6 +238,8 @@ class Scope:
         for tensor, array in zip(spec.inputs, inputs, strict=True):
             declared = spec.tensors[tensor]
             if array.dtype != declared.dtype:
+                from ...schema.dtypes import tf_name
+
                 raise NodeError(
                     f"input '{declared.name}' of subgraph {subgraph} '{spec.name}' must be "
                     f"{tf_name(declared.dtype)}, got {tf_name(array.dtype)}"

@@ -157,6 +157,9 @@ REASONS = {
     "patches of volumes; Flex": """
         ExtractVolumePatches
     """,
+    "modules of StableHLO: sources/freeze.py writes their operations in place of them": """
+        XlaCallModule
+    """,
     "datasets: what feeds a training program": """
         AssertCardinalityDataset BatchDataset BatchDatasetV2 CacheDataset ConcatenateDataset
         DatasetCardinality DatasetToSingleElement DenseToSparseBatchDataset

@@ -18,6 +18,7 @@ from flatlite.engine.families import gradients
 from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.plan.buffer import arena, bound
 from flatlite.engine.plan.program import Program
+from flatlite.engine.run.plan_runner import loaded
 
 TARGETS = {"avx2": SHIPPED[-1], "sse2": Target("x86-64", "x86-64")}
 TESTS = Path(__file__).parents[1]
@@ -306,9 +307,9 @@ ELSEWHERE = {
 def kernels():
     """The kernels that give float32."""
     for module in cache.modules():
-        loaded = image.loaded(module)
-        for name in loaded.kernels:
-            declaration = loaded.declaration(name)
+        code = loaded(module)
+        for name in code.kernels:
+            declaration = code.declaration(name)
             results = [a for a in declaration.arrays if a.role in ("write", "read-write")]
             for argument in results:
                 dtypes = declaration.sets.get(argument.letter) or [argument.dtype.name]
@@ -330,7 +331,7 @@ def call(kernel, row):
     module, _, name = kernel.partition(".")
     program, feeds, buffers, out = Program(), {}, [], None
     first = next(iter(row.inputs.values()))
-    for argument in image.loaded(module).declaration(name).arrays:
+    for argument in loaded(module).declaration(name).arrays:
         array = row.inputs.get(argument.name)
         if array is None:
             shape = row.shapes.get(argument.name, first.shape)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flatlite.engine.build import cache, driver, image
+from flatlite.engine.build import cache, driver
+from flatlite.engine.run.plan_runner import loaded
 
 OUTSIDE = {
     "collections",
@@ -49,7 +50,7 @@ def test_imports_are_those_an_image_is_named_by(path):
 @pytest.fixture(scope="module")
 def images():
     driver.build_all()
-    return {module: image.loaded(module) for module in cache.modules()}
+    return {module: loaded(module) for module in cache.modules()}
 
 
 @pytest.mark.parametrize("module", [m for m in cache.modules() if m not in ("launch", "threads")])

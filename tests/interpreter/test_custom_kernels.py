@@ -1,5 +1,6 @@
 """Custom operators with a kernel: instructions of the program, also within loops and branches."""
 
+import os
 import struct
 
 import numpy as np
@@ -11,6 +12,7 @@ from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
 from flatlite.interpreter.delegation.with_custom_ops import InterpreterWithCustomOps
 from flatlite.interpreter.interpreter import Interpreter
+from flatlite.interpreter.plan.pending_plans import sources
 from flatlite.interpreter.profile import profile
 from flatlite.schema import custom_ops
 
@@ -80,6 +82,7 @@ def test_is_one_instruction(builder, saved, registered, threads):
     (y,) = run(interpreter, x)
     assert np.array_equal(y, x * np.float32(2.5) - np.float32(1))
     assert [row.kind for row in profile(interpreter)] == ["Affine"]
+    assert all(map(os.path.exists, sources()))  # of which plans are made; its kernel is none
 
 
 def looped(builder, saved):

@@ -123,9 +123,9 @@ def test_variables_last_from_call_to_call(sort, tmp_path, plans, lazy):
 def test_fused_instructions(threads, builder, saved, tmp_path, plans, lazy, monkeypatch):
     fused, fuse = [], fusion.fused_table
 
-    def fused_table(table, fusions):
+    def fused_table(table, fusions, entry):
         fused.append([one.fields for one in fusions])
-        return fuse(table, fusions)
+        return fuse(table, fusions, entry)
 
     monkeypatch.setattr(fusion, "fused_table", fused_table)
     b = builder()

@@ -34,11 +34,8 @@ CASES = {
     for case in typed_operations.CASES
     if LOWERINGS.get(case.op) is not None and (case.op not in TYPED_OPS or case.id in STATISTICS)
 }
-WAYS = (
-    "constants",
-    pytest.param("computed", marks=pytest.mark.slow),
-    pytest.param("unknown sizes", marks=pytest.mark.slow),
-)
+WAYS = {"constants": (), "computed": pytest.mark.slow, "unknown sizes": pytest.mark.slow}
+"""How inputs come, and the marks of tests of that."""
 
 
 def source_of(case, way):
@@ -150,15 +147,16 @@ OF_ONE_SHAPE = ("DepthwiseConv2dNativeBackpropInput", "FusedBatchNormGrad", "Max
 """Several inputs of one shape: sizes that are drawn for each of them make no sense."""
 
 
-def ways(case):
-    """How its inputs come."""
-    return [way for way in WAYS if way != "unknown sizes" or not case.op.startswith(OF_ONE_SHAPE)]
+ROWS = [
+    pytest.param(name, way, marks=marks)
+    for name, case in CASES.items()
+    for way, marks in WAYS.items()
+    if way != "unknown sizes" or not case.op.startswith(OF_ONE_SHAPE)
+]
 
 
 @pytest.mark.filterwarnings("ignore:the converted model was (not )?verified")
-@pytest.mark.parametrize(
-    ("name", "way"), [(name, way) for name, case in CASES.items() for way in ways(case)]
-)
+@pytest.mark.parametrize(("name", "way"), ROWS)
 def test_converted(name, way, litert):
     case = CASES[name]
     source, feeds = source_of(case, way)
