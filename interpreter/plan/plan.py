@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..delegation.delegation import DelegateReport
     from ..delegation.partition import AnyDelegate, Partition
     from ..spec import SubgraphSpec
+    from .node import Stage
     from .plan_cache import CachedPlan
     from .planner import LayoutCallback, Planner
     from .scope import Scope
