@@ -7,9 +7,10 @@ import numpy as np
 from ...schema.errors import ConverterError, ModelError
 from ...schema.mlir.module import Enum, Operation
 from ..core.graph import Tensor
+from .attributes import attribute
 from .registry import writes
-from .shapes import dtype_at, shape_at
-from .writer import Writer, attribute
+from .shapes import dtype_at, known_shape_at
+from .writer import Writer
 
 DISTRIBUTIONS = {1: "RandomUniform", 2: "RandomStandardNormal"}
 """TF's operations by the number of a distribution."""
@@ -43,7 +44,7 @@ def rng_bit_generator(op: Operation, w: Writer) -> list[Tensor]:
 
 
 def _bits(op: Operation, w: Writer, algorithm: int, dtype: np.dtype) -> list[Tensor]:
-    shape = shape_at(op.results[1])
+    shape = known_shape_at(op.results[1])
     return w.add_all(
         "XlaRngBitGenerator",
         w.constant(algorithm, np.int32),
