@@ -9,7 +9,7 @@ import numpy as np
 from ...schema.errors import ConverterError, ModelError
 from ...schema.mlir.module import Enum, Operation
 from ..core.graph import Tensor
-from .attributes import attribute, flag, numbers
+from .attributes import attribute, enumerated, flag, numbers
 from .factors import lu, orthogonal, qr, status_of
 from .registry import writes
 from .shapes import dtype_at, shape_at
@@ -83,10 +83,9 @@ def cholesky(op: Operation, w: Writer) -> Tensor:
 @writes("triangular_solve")
 def triangular_solve(op: Operation, w: Writer) -> Tensor:
     """The solution of equations with triangular matrices."""
-    kind = attribute(op, "transpose_a")
-    code = kind.value if isinstance(kind, Enum) else 0
+    code = enumerated(op, "transpose_a")
     if not 1 <= code <= 3:
-        raise ModelError(f"{op}: transpose_a must be a number from 1 to 3, got {kind}")
+        raise ModelError(f"{op}: transpose_a must be a number from 1 to 3, got {code}")
     flags = {name: flag(op, name) for name in ("left_side", "lower", "unit_diagonal")}
     return _solution(
         op,
