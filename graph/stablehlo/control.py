@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ...schema.mlir.module import TensorType
+from ...schema.mlir.module import Block, Operation, TensorType, Value
+from ..core.graph import Tensor
+from .attributes import enumerated, flag, function_name, number, numbers, pairs, regions, text
 from .expansions import known_call
-from .registry import writes
+from .registry import Results, writes
 from .shapes import dtype_at, shape_at
-from .writer import attribute, numbers
+from .writer import Writer
 
-FOLDS = {
+if TYPE_CHECKING:
+    from ..core.protocols import AttrValue
+
+FOLDS: dict[str, tuple[str, str, int | None]] = {
     "add": ("Sum", "AddV2", 0),
     "maximum": ("Max", "Maximum", None),
     "minimum": ("Min", "Minimum", None),
@@ -21,7 +29,7 @@ FOLDS = {
 """The only operation of a region -> TF's fold, what joins two, and what changes nothing."""
 
 
-def _only(body):
+def _only(body: Block) -> str:
     """The name of the only operation of a region of two arguments; empty for others."""
     if len(body.operations) != 2:
         return ""
@@ -30,7 +38,7 @@ def _only(body):
     return op.name if is_fold and len(body.arguments) == 2 else ""
 
 
-def _is_neutral(name, tensor, dtype):
+def _is_neutral(name: str, tensor: Tensor, dtype: np.dtype) -> bool:
     if tensor.op.type != "Const":
         return False
     value, neutral = np.asarray(tensor.op.get_attr("value")), FOLDS[name][2]
@@ -44,9 +52,9 @@ def _is_neutral(name, tensor, dtype):
 
 
 @writes("reduce")
-def reduce(op, w):
+def reduce(op: Operation, w: Writer) -> Results:
     """Dimensions folded by a function, from a start."""
-    operands, axes, body = w.operands(op), numbers(op, "dimensions"), op.regions[0]
+    operands, axes, body = w.operands(op), numbers(op, "dimensions"), regions(op)[0]
     name, dtype = _only(body), dtype_at(op.operands[0])
     is_logical = name in ("and", "or")
     if len(operands) == 2 and name in FOLDS and is_logical == (dtype == np.bool_):
@@ -65,13 +73,15 @@ def reduce(op, w):
     )
 
 
-def _positions_of_extreme(op, w, operands, axes, body):
+def _positions_of_extreme(
+    op: Operation, w: Writer, operands: Sequence[Tensor], axes: Sequence[int], body: Block
+) -> list[Tensor] | None:
     """The largest or smallest elements and their first places, where that is what is folded."""
     if len(operands) != 4 or len(axes) != 1 or not _is_positions(operands[1], axes[0], w, op):
         return None
     x, first = body.arguments[0], body.arguments[2]
     directions = {
-        inner.attributes["comparison_direction"].value
+        enumerated(inner, "comparison_direction")
         for inner in body.operations
         if inner.name == "compare" and [*inner.operands] == [x, first]
     }
@@ -91,7 +101,7 @@ def _positions_of_extreme(op, w, operands, axes, body):
     return None
 
 
-def _is_positions(tensor, axis, w, op):
+def _is_positions(tensor: Tensor, axis: int, w: Writer, op: Operation) -> bool:
     """Whether a tensor has the positions along an axis."""
     if w.positions.get(op.operands[1]) == axis:
         return True
@@ -99,18 +109,21 @@ def _is_positions(tensor, axis, w, op):
     if narrow.op.type != "Const":
         return False
     value = np.asarray(narrow.op.get_attr("value"))
-    line = np.arange(value.shape[axis]) if value.ndim > axis else np.zeros(0)
+    if value.ndim <= axis:
+        return False
+    size: int = value.shape[axis]
+    line = np.arange(size)
     shape = [-1 if i == axis else 1 for i in range(value.ndim)]
-    return bool(value.ndim > axis and np.all(value == line.reshape(shape)))
+    return bool(np.all(value == line.reshape(shape)))
 
 
 @writes("select_and_scatter")
-def select_and_scatter(op, w):
+def select_and_scatter(op: Operation, w: Writer) -> Tensor:
     """A source, joined where each window has the element that a function prefers."""
     x, source, start = w.operands(op)
     names = ("window_dimensions", "window_strides")
     sizes = [w.constant(numbers(op, name), np.int32) for name in names]
-    pads = w.constant(np.reshape(attribute(op, "padding"), (-1, 2)), np.int32)
+    pads = w.constant(pairs(op, "padding"), np.int32)
     return w.add(
         "XlaSelectAndScatter",
         x,
@@ -118,32 +131,32 @@ def select_and_scatter(op, w):
         pads,
         source,
         start,
-        select=w.function("select", op.regions[0]),
-        scatter=w.function("scatter", op.regions[1]),
+        select=w.function("select", regions(op)[0]),
+        scatter=w.function("scatter", regions(op)[1]),
     )
 
 
-def _ordering(body):
+def _ordering(body: Block) -> str | None:
     """The direction of a comparator of the first keys alone; None for others."""
     *inner, end = body.operations
     if not inner or inner[-1].name != "compare" or list(end.operands) != list(inner[-1].results):
         return None
     if any(op.name not in ("compare", "select", "constant") for op in inner):
         return None
-    reached = {x: {x} for x in body.arguments}
+    reached: dict[Value, set[Value]] = {x: {x} for x in body.arguments}
     for op in inner:
         for result in op.results:
             reached[result] = set().union(*(reached.get(x, set()) for x in op.operands))
     first, second = (reached[x] for x in inner[-1].operands)
     if (first, second) != ({body.arguments[0]}, {body.arguments[1]}):
         return None
-    return {3: "Greater", 5: "Less"}.get(inner[-1].attributes["comparison_direction"].value)
+    return {3: "Greater", 5: "Less"}.get(enumerated(inner[-1], "comparison_direction"))
 
 
 @writes("sort")
-def sort(op, w):
+def sort(op: Operation, w: Writer) -> list[Tensor]:
     """Tensors in the order of a comparator."""
-    body = op.regions[0]
+    body = regions(op)[0]
     types = [dtype_at(x) for x in op.operands]
     kind = _ordering(body)
     comparator = w.function("comparator", body)
@@ -151,21 +164,21 @@ def sort(op, w):
         graph = w.graph.functions.body(comparator)
         first, second = (graph.inputs or [])[:2]
         graph.outputs = [graph.add(kind, None, (first, second), {}).outputs[0]]
-    axis = w.constant(attribute(op, "dimension"), np.int32)
+    axis = w.constant(number(op, "dimension"), np.int32)
     return w.add_all(
         "XlaVariadicSort",
         *w.operands(op),
         axis,
         T=types,
         comparator=comparator,
-        is_stable=bool(attribute(op, "is_stable")),
+        is_stable=flag(op, "is_stable"),
     )
 
 
 @writes("while")
-def while_(op, w):
+def while_(op: Operation, w: Writer) -> list[Tensor]:
     """A loop."""
-    condition, body = op.regions
+    condition, body = regions(op)
     free = w.free(condition, body)
     inputs = [*w.operands(op), *(w.value(x) for x in free)]
     shapes = [shape_at(x) for x in [*op.results, *free]]
@@ -182,12 +195,12 @@ def while_(op, w):
 
 
 @writes("case", "if")
-def case(op, w):
+def case(op: Operation, w: Writer) -> list[Tensor]:
     """The branch of a number, or of a condition."""
     bodies = [body for body in op.regions if body is not None]
     free = w.free(*bodies)
     inputs, index = [w.value(x) for x in free], w.value(op.operands[0])
-    attrs = {
+    attrs: dict[str, AttrValue] = {
         "Tin": [x.dtype for x in inputs],
         "Tout": [dtype_at(x) for x in op.results],
         "output_shapes": [shape_at(x) for x in op.results],
@@ -204,30 +217,30 @@ def case(op, w):
 
 
 @writes("call")
-def call(op, w):
+def call(op: Operation, w: Writer) -> Results:
     """A function of the module, in place; TF's operation where it computes one."""
-    name = attribute(op, "callee")
+    name = text(op, "callee")
     arguments = [w.value(x) for x in op.operands if isinstance(x.type, TensorType)]
     kind = known_call(name, arguments, w)
     return w.add(kind, *arguments) if kind else w.call(name, arguments)
 
 
 @writes("reduce_window")
-def reduce_window(op, w):
+def reduce_window(op: Operation, w: Writer) -> Tensor:
     """Windows folded by a function."""
     names = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
     sizes = [w.constant(numbers(op, name), np.int32) for name in names]
-    pads = w.constant(np.reshape(attribute(op, "padding"), (-1, 2)), np.int32)
-    return _windows(w, w.operands(op), [*sizes, pads], op.regions[0])
+    pads = w.constant(pairs(op, "padding"), np.int32)
+    return _windows(w, w.operands(op), [*sizes, pads], regions(op)[0])
 
 
-def dynamic_reduce_window(op, w):
+def dynamic_reduce_window(op: Operation, w: Writer) -> list[Tensor]:
     """Windows of computed sizes folded by a function of the module."""
     x, start, *sizes = w.operands(op)
-    (name,) = attribute(op, "called_computations")
-    body = w.module.functions[name].regions[0]
+    name = function_name(op)
+    body = regions(w.module.functions[name])[0]
     return [_windows(w, [x, start], [w.int32(t) for t in sizes], body)]
 
 
-def _windows(w, operands, sizes, body):
+def _windows(w: Writer, operands: Sequence[Tensor], sizes: Sequence[Tensor], body: Block) -> Tensor:
     return w.add("XlaReduceWindow", *operands, *sizes, computation=w.function("computation", body))

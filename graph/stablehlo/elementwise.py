@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import ml_dtypes
 import numpy as np
 
 from ...schema.errors import ConverterError
-from .registry import WRITERS, writes
+from ...schema.mlir.module import Operation
+from ..core.graph import Tensor
+from .attributes import enumerated, number, regions
+from .registry import WRITERS, Write, writes
 from .shapes import dtype_at, shape_at
-from .writer import attribute
+from .writer import Writer
 
 UNARY = {
     "ceil": "Ceil",
@@ -47,12 +52,12 @@ COMPARISONS = ("Equal", "NotEqual", "GreaterEqual", "Greater", "LessEqual", "Les
 """TF's operations by the number of a comparison direction."""
 
 
-def _unary(kind):
+def _unary(kind: str) -> Write:
     return lambda op, w: w.add(kind, w.value(op.operands[0]))
 
 
-def _binary(kinds):
-    def write(op, w):
+def _binary(kinds: Sequence[str]) -> Write:
+    def write(op: Operation, w: Writer) -> Tensor:
         kind = dtype_at(op.operands[0]).kind
         return w.add(kinds[{"b": 2, "i": 1, "u": 1}.get(kind, 0)], *w.loose(op))
 
@@ -66,7 +71,7 @@ for _name, _kinds in BINARY.items():
 
 
 @writes("divide", "remainder")
-def divide(op, w):
+def divide(op: Operation, w: Writer) -> Tensor:
     """Quotients or remainders; of integers and 0 they are -1, and the number itself."""
     x, y = w.loose(op)
     dtype, is_quotient = dtype_at(op.operands[0]), op.name == "divide"
@@ -83,14 +88,14 @@ def divide(op, w):
 
 
 @writes("not")
-def not_(op, w):
+def not_(op: Operation, w: Writer) -> Tensor:
     """The opposite of bools, the inverted bits of integers."""
     is_bool = dtype_at(op.operands[0]) == np.bool_
     return w.add("LogicalNot" if is_bool else "Invert", w.value(op.operands[0]))
 
 
 @writes("abs")
-def absolute(op, w):
+def absolute(op: Operation, w: Writer) -> Tensor:
     """Sizes of numbers."""
     x = w.value(op.operands[0])
     if dtype_at(op.operands[0]).kind == "c":
@@ -99,7 +104,7 @@ def absolute(op, w):
 
 
 @writes("cbrt")
-def cbrt(op, w):
+def cbrt(op: Operation, w: Writer) -> Tensor:
     """The cubic root, of negative numbers too."""
     x = w.value(op.operands[0])
     third = w.constant(1 / 3, dtype_at(op.operands[0]))
@@ -107,7 +112,7 @@ def cbrt(op, w):
 
 
 @writes("round_nearest_afz")
-def round_away(op, w):
+def round_away(op: Operation, w: Writer) -> Tensor:
     """The nearest integer; halves go away from zero."""
     x = w.value(op.operands[0])
     half = w.constant(0.5, dtype_at(op.operands[0]))
@@ -115,27 +120,27 @@ def round_away(op, w):
 
 
 @writes("compare")
-def compare(op, w):
+def compare(op: Operation, w: Writer) -> Tensor:
     """A comparison; numbers in a total order are compared as other numbers are."""
-    direction = attribute(op, "comparison_direction").value
+    direction = enumerated(op, "comparison_direction")
     return w.add(COMPARISONS[direction % 6], *w.loose(op))
 
 
 @writes("select")
-def select(op, w):
+def select(op: Operation, w: Writer) -> Tensor:
     """Elements of two tensors by a condition."""
     return w.add("SelectV2", *w.loose(op))
 
 
 @writes("clamp")
-def clamp(op, w):
+def clamp(op: Operation, w: Writer) -> Tensor:
     """Numbers moved within bounds."""
     low, x, high = w.operands(op)
     return w.add("Minimum", w.add("Maximum", x, low), high)
 
 
 @writes("convert")
-def convert(op, w):
+def convert(op: Operation, w: Writer) -> Tensor:
     """Another type; bools tell what is not zero."""
     x, dtype = w.value(op.operands[0]), dtype_at(op.results[0])
     source = dtype_at(op.operands[0])
@@ -147,7 +152,7 @@ def convert(op, w):
 
 
 @writes("bitcast_convert")
-def bitcast(op, w):
+def bitcast(op: Operation, w: Writer) -> Tensor:
     """The same bits as another type."""
     for value in (op.operands[0], op.results[0]):
         if dtype_at(value).kind == "b":
@@ -159,7 +164,7 @@ SHIFTS = {"shift_left": "LeftShift", "shift_right_arithmetic": "RightShift"}
 
 
 @writes(*SHIFTS, "shift_right_logical")
-def shift(op, w):
+def shift(op: Operation, w: Writer) -> Tensor:
     """Bits moved to the left or the right; by as many as there are they give 0, or the sign."""
     x, count = w.loose(op)
     dtype = dtype_at(op.operands[0])
@@ -179,21 +184,21 @@ def shift(op, w):
     return w.add("SelectV2", is_within, moved, w.constant(0, dtype))
 
 
-def _within(count, n_bits):
+def _within(count: Tensor, n_bits: int) -> np.ndarray:
     """Whether the numbers of a constant are from 0 up to others."""
     value = np.asarray(count.op.get_attr("value"))
     return (value >= 0) & (value < n_bits)
 
 
 @writes("popcnt")
-def population_count(op, w):
+def population_count(op: Operation, w: Writer) -> Tensor:
     """How many bits are 1."""
     count = w.add("PopulationCount", w.value(op.operands[0]))
     return w.add("Cast", count, DstT=dtype_at(op.results[0]))
 
 
 @writes("count_leading_zeros")
-def count_leading_zeros(op, w):
+def count_leading_zeros(op: Operation, w: Writer) -> Tensor:
     """How many bits before the first 1 are 0: as many right shifts give 0."""
     dtype, rank = dtype_at(op.operands[0]), len(shape_at(op.operands[0]))
     x = w.add("ExpandDims", w.value(op.operands[0]), w.constant(-1, np.int32))
@@ -204,13 +209,13 @@ def count_leading_zeros(op, w):
 
 
 @writes("complex")
-def complex_(op, w):
+def complex_(op: Operation, w: Writer) -> Tensor:
     """Complex numbers of their parts."""
     return w.add("Complex", *w.operands(op), Tout=dtype_at(op.results[0]))
 
 
 @writes("real", "imag")
-def part(op, w):
+def part(op: Operation, w: Writer) -> Tensor:
     """Real or imaginary parts, which real numbers have, too."""
     kind, x = {"real": "Real", "imag": "Imag"}[op.name], w.value(op.operands[0])
     if dtype_at(op.operands[0]).kind == "c":
@@ -219,13 +224,13 @@ def part(op, w):
 
 
 @writes("map")
-def map_(op, w):
+def map_(op: Operation, w: Writer) -> list[Tensor]:
     """A function of elements, on whole tensors."""
-    return w.within(op.regions[0], w.operands(op))
+    return w.within(regions(op)[0], w.operands(op))
 
 
 @writes("optimization_barrier")
-def barrier(op, w):
+def barrier(op: Operation, w: Writer) -> list[Tensor]:
     """The operands."""
     return w.operands(op)
 
@@ -236,9 +241,9 @@ FLOAT32 = (8, 23)
 
 
 @writes("reduce_precision")
-def reduce_precision(op, w):
+def reduce_precision(op: Operation, w: Writer) -> Tensor:
     """float32 numbers, as precise as another type's."""
-    exponent, mantissa = (attribute(op, f"{part}_bits") for part in ("exponent", "mantissa"))
+    exponent, mantissa = (number(op, f"{part}_bits") for part in ("exponent", "mantissa"))
     x, dtype = w.value(op.operands[0]), dtype_at(op.operands[0])
     if exponent >= FLOAT32[0] and mantissa >= FLOAT32[1] and dtype.itemsize <= 4:
         return x
@@ -253,7 +258,7 @@ def reduce_precision(op, w):
     return _rounded(x, exponent, mantissa, w)
 
 
-def _rounded(x, exponent, mantissa, w):
+def _rounded(x: Tensor, exponent: int, mantissa: int, w: Writer) -> Tensor:
     """float32 numbers to the nearest even mantissa; too large ones are infinite, small ones 0."""
     bits = w.add("Bitcast", x, type=np.dtype(np.int32))
     dropped = FLOAT32[1] - mantissa

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -50,9 +51,9 @@ def _written(op: Operation, graph: Graph, arguments: list[Tensor]) -> list[Tenso
     where = f"{KIND} '{op.name}'"
     if op.get_attr("function_list"):
         raise UnsupportedOps(f"{where}: calls of TensorFlow functions from a module of StableHLO")
-    content: Any = op.get_attr("module")
-    platforms: Any = op.get_attr("platforms")
-    specs: Any = op.get_attr("dim_args_spec")
+    content = cast("bytes", op.get_attr("module"))
+    platforms = cast("Sequence[bytes]", op.get_attr("platforms"))
+    specs = cast("Sequence[bytes]", op.get_attr("dim_args_spec"))
     module = bytecode.read(content, f"{where}: its module")
     main = module.functions.get("main")
     type_ = None if main is None else main.attributes.get("function_type")

@@ -14,7 +14,7 @@ from ...schema.mlir.module import Operation
 from ..core.graph import Graph, Tensor
 from ..core.library import Function
 from ..core.signatures.attributes import FunctionRef
-from .shapes import dtype_at, shape_at
+from .shapes import dtype_at, known_shape_at, shape_at
 from .writer import Writer
 
 Step = Callable[[Writer, Tensor, Sequence[Tensor]], list[Tensor]]
@@ -120,7 +120,7 @@ def _matrix(op: Operation, w: Writer) -> tuple[Tensor, int]:
 
 def status_of(op: Operation, w: Writer) -> Tensor:
     """The status of each matrix: 0, that it could be done."""
-    sizes = shape_at(op.results[-1])
+    sizes = known_shape_at(op.results[-1])
     zero = w.constant(0, dtype_at(op.results[-1]))
     return w.add("Fill", w.constant(sizes, np.int32), zero) if sizes else zero
 

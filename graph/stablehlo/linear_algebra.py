@@ -9,10 +9,11 @@ import numpy as np
 from ...schema.errors import ConverterError, ModelError
 from ...schema.mlir.module import Enum, Operation
 from ..core.graph import Tensor
+from .attributes import attribute, enumerated, flag, numbers
 from .factors import lu, orthogonal, qr, status_of
 from .registry import writes
 from .shapes import dtype_at, shape_at
-from .writer import Writer, attribute, numbers
+from .writer import Writer
 
 TRANSFORMS = ("FFT", "IFFT", "RFFT", "IRFFT")
 """TF's operations by the number of StableHLO's kind."""
@@ -76,17 +77,16 @@ def _solution(
 @writes("cholesky")
 def cholesky(op: Operation, w: Writer) -> Tensor:
     """The triangular factor of matrices."""
-    return _factor(op, bool(attribute(op, "lower")), w)
+    return _factor(op, flag(op, "lower"), w)
 
 
 @writes("triangular_solve")
 def triangular_solve(op: Operation, w: Writer) -> Tensor:
     """The solution of equations with triangular matrices."""
-    kind = attribute(op, "transpose_a")
-    code = kind.value if isinstance(kind, Enum) else 0
+    code = enumerated(op, "transpose_a")
     if not 1 <= code <= 3:
-        raise ModelError(f"{op}: transpose_a must be a number from 1 to 3, got {kind}")
-    flags = {name: bool(attribute(op, name)) for name in ("left_side", "lower", "unit_diagonal")}
+        raise ModelError(f"{op}: transpose_a must be a number from 1 to 3, got {code}")
+    flags = {name: flag(op, name) for name in ("left_side", "lower", "unit_diagonal")}
     return _solution(
         op,
         w,

@@ -4,32 +4,46 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...schema.errors import ConverterError
+from ...schema.errors import ConverterError, ModelError
+from ...schema.mlir.module import Operation
+from ..core.graph import Tensor
+from .attributes import (
+    array,
+    enumerated,
+    fields,
+    function_name,
+    number,
+    numbers,
+    regions,
+    text,
+    whole,
+)
 from .control import dynamic_reduce_window
-from .expansions import FUNCTIONS
+from .expansions import FUNCTIONS, Known
 from .linear_algebra import LAPACK
-from .registry import writes
-from .shapes import dtype_at, shape_at
-from .writer import attribute, broadcast_axes, numbers
+from .registry import Results, Write, writes
+from .shapes import dtype_at, known_shape_at, shape_at
+from .writer import Writer, broadcast_axes
 
 MAX_POSITIONS = 1 << 20
 
 
 @writes("constant")
-def constant(op, w):
+def constant(op: Operation, w: Writer) -> Tensor:
     """A constant."""
-    return w.constant(attribute(op, "value"))
+    return w.constant(array(op, "value"))
 
 
 @writes("iota", "dynamic_iota")
-def iota(op, w):
+def iota(op: Operation, w: Writer) -> Tensor:
     """Positions along one dimension."""
-    axis, result = attribute(op, "iota_dimension"), op.results[0]
+    axis, result = number(op, "iota_dimension"), op.results[0]
     sizes, dtype = shape_at(result), dtype_at(result)
     w.positions[result] = axis
     shape = [-1 if i == axis else 1 for i in range(len(sizes))]
-    if sizes[axis] is not None and sizes[axis] <= MAX_POSITIONS:
-        line = w.constant(np.arange(sizes[axis]).astype(dtype).reshape(shape))
+    size = sizes[axis]
+    if size is not None and size <= MAX_POSITIONS:
+        line = w.constant(np.arange(size).astype(dtype).reshape(shape))
     else:
         count = w.add("GatherV2", w.int32(w.value(op.operands[0])), *_at(axis, w))
         line = w.add("Range", w.constant(0, np.int32), count, w.constant(1, np.int32))
@@ -37,16 +51,22 @@ def iota(op, w):
     if len(sizes) == 1:
         return line
     w.narrow[result] = line
-    target = w.int32(w.value(op.operands[0])) if op.operands else w.constant(sizes, np.int32)
-    return w.add("BroadcastTo", line, target)
+    return w.add("BroadcastTo", line, _target(op, 0, w))
 
 
-def _at(axis, w):
+def _target(op: Operation, i: int, w: Writer) -> Tensor:
+    """The shape of the result: an operand where there is one, else as the module declares it."""
+    if len(op.operands) > i:
+        return w.int32(w.value(op.operands[i]))
+    return w.constant(known_shape_at(op.results[0]), np.int32)
+
+
+def _at(axis: int, w: Writer) -> tuple[Tensor, Tensor]:
     return w.constant(axis, np.int32), w.constant(0, np.int32)
 
 
 @writes("broadcast_in_dim", "dynamic_broadcast_in_dim")
-def broadcast_in_dim(op, w):
+def broadcast_in_dim(op: Operation, w: Writer) -> Tensor:
     """A tensor with more dimensions, or larger ones."""
     result = op.results[0]
     x = broadcast_axes(op, w.value(op.operands[0]), w)
@@ -58,12 +78,11 @@ def broadcast_in_dim(op, w):
     sizes = shape_at(result)
     if len(op.operands) == 1 and x.sizes == sizes:
         return x
-    target = w.int32(w.value(op.operands[1])) if op.operands[1:] else w.constant(sizes, np.int32)
-    return w.add("BroadcastTo", x, target)
+    return w.add("BroadcastTo", x, _target(op, 1, w))
 
 
 @writes("reshape", "dynamic_reshape")
-def reshape(op, w):
+def reshape(op: Operation, w: Writer) -> Tensor:
     """A tensor in another shape."""
     x, sizes = w.value(op.operands[0]), shape_at(op.results[0])
     if op.operands[1:] and sizes.count(None) > 1:
@@ -72,36 +91,36 @@ def reshape(op, w):
 
 
 @writes("transpose")
-def transpose(op, w):
+def transpose(op: Operation, w: Writer) -> Tensor:
     """A tensor with its dimensions in another order."""
     order = w.constant(numbers(op, "permutation"), np.int32)
     return w.add("Transpose", w.value(op.operands[0]), order)
 
 
 @writes("concatenate")
-def concatenate(op, w):
+def concatenate(op: Operation, w: Writer) -> Tensor:
     """Tensors one after another."""
     operands = w.operands(op)
-    axis = w.constant(attribute(op, "dimension"), np.int32)
+    axis = w.constant(number(op, "dimension"), np.int32)
     return w.add("ConcatV2", *operands, axis) if len(operands) > 1 else operands[0]
 
 
 @writes("slice")
-def slice_(op, w):
+def slice_(op: Operation, w: Writer) -> Tensor:
     """A part of a tensor."""
     parts = [numbers(op, name) for name in ("start_indices", "limit_indices", "strides")]
     return w.add("StridedSlice", w.value(op.operands[0]), *(w.constant(x, np.int32) for x in parts))
 
 
 @writes("real_dynamic_slice")
-def real_dynamic_slice(op, w):
+def real_dynamic_slice(op: Operation, w: Writer) -> Tensor:
     """A part of a tensor between computed places."""
     x, *parts = w.operands(op)
     return w.add("StridedSlice", x, *(w.int32(t) for t in parts))
 
 
 @writes("dynamic_slice", "dynamic_update_slice")
-def dynamic_slice(op, w):
+def dynamic_slice(op: Operation, w: Writer) -> Tensor:
     """A part of a tensor, or the tensor with a part replaced, at a place that lies within."""
     count = 1 if op.name == "dynamic_slice" else 2
     operands = w.operands(op)
@@ -116,7 +135,7 @@ def dynamic_slice(op, w):
 
 
 @writes("pad", "dynamic_pad")
-def pad(op, w):
+def pad(op: Operation, w: Writer) -> Tensor:
     """Values around a tensor and between its elements."""
     x, value, *parts = w.operands(op)
     if not parts:
@@ -126,7 +145,7 @@ def pad(op, w):
 
 
 @writes("reverse")
-def reverse(op, w):
+def reverse(op: Operation, w: Writer) -> Tensor:
     """A tensor backwards along dimensions."""
     return w.add(
         "ReverseV2", w.value(op.operands[0]), w.constant(numbers(op, "dimensions"), np.int32)
@@ -134,24 +153,24 @@ def reverse(op, w):
 
 
 @writes("get_dimension_size")
-def get_dimension_size(op, w):
+def get_dimension_size(op: Operation, w: Writer) -> Tensor:
     """One size of a tensor."""
-    axis = attribute(op, "dimension")
+    axis = number(op, "dimension")
     shape = w.shape(op.operands[0])
     one = [w.constant([n], np.int32) for n in (axis, axis + 1, 1)]
     return w.add("StridedSlice", shape, *one, shrink_axis_mask=1)
 
 
 @writes("partition_id", "replica_id")
-def replica_id(op, w):
+def replica_id(op: Operation, w: Writer) -> Tensor:
     """0: the only one."""
     return w.constant(0, dtype_at(op.results[0]))
 
 
 @writes("custom_call")
-def custom_call(op, w):
+def custom_call(op: Operation, w: Writer) -> Results:
     """Calls that say something to a compiler, or what TF has an operation for."""
-    target, operands = attribute(op, "call_target_name"), op.operands
+    target, operands = text(op, "call_target_name"), op.operands
     if target in ("shape_assertion", "annotate_device_placement") and not op.results:
         return ()
     if target in ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"):
@@ -166,20 +185,23 @@ def custom_call(op, w):
     )
 
 
-def _top_k(op, w):
+def _top_k(op: Operation, w: Writer) -> list[Tensor]:
     """The largest elements along the last dimension, and where they are."""
     k = shape_at(op.results[0])[-1]
+    if k is None:
+        raise ModelError(f"{op}: the size of its last dimension must be known")
     return w.add_all("TopKV2", w.value(op.operands[0]), w.constant(k, np.int32))
 
 
-def _approximate_top_k(op, w):
+def _approximate_top_k(op: Operation, w: Writer) -> list[Tensor]:
     """The largest or smallest elements along a dimension: exactly, which any recall allows."""
-    config = attribute(op, "mhlo.backend_config")
-    axis, k, rank = config["reduction_dim"], config["top_k"], len(shape_at(op.operands[0]))
-    (comparator,) = attribute(op, "called_computations")
+    config = fields(op, "mhlo.backend_config")
+    axis, k = (whole(op, name, config[name]) for name in ("reduction_dim", "top_k"))
+    rank = len(shape_at(op.operands[0]))
+    comparator = function_name(op)
     directions = {
-        inner.attributes["comparison_direction"].value
-        for inner in w.module.functions[comparator].regions[0].operations
+        enumerated(inner, "comparison_direction")
+        for inner in regions(w.module.functions[comparator])[0].operations
         if inner.name == "compare"
     }
     if not config["aggregate_to_topk"] or len(op.operands) != 4 or directions not in ({3}, {5}):
@@ -193,7 +215,7 @@ def _approximate_top_k(op, w):
     return [values if directions == {3} else w.add("Neg", values), indices]
 
 
-CALLS = {
+CALLS: dict[str, Write] = {
     **LAPACK,
     "ApproxTopK": _approximate_top_k,
     "mhlo.topk": _top_k,
@@ -203,19 +225,18 @@ CALLS = {
 """Names of custom calls -> what writes them."""
 
 
-def _known(name):
+def _known(name: str) -> Known | None:
     """What a name of CHLO or MHLO means; None of other names."""
     dialect, _, function = name.partition(".")
     return FUNCTIONS.get(function) if dialect in ("chlo", "mhlo") else None
 
 
 @writes("composite")
-def composite(op, w):
+def composite(op: Operation, w: Writer) -> Results:
     """What a name of CHLO means, else the function that computes it."""
-    name = attribute(op, "name")
+    name = text(op, "name")
     if (known := _known(name)) is not None:
         return w.add(known.kind, w.value(op.operands[0]))
     if name == "chlo.top_k":
-        k = w.constant(shape_at(op.results[0])[-1], np.int32)
-        return w.add_all("TopKV2", w.value(op.operands[0]), k)
-    return w.call(attribute(op, "decomposition"), w.operands(op))
+        return _top_k(op, w)
+    return w.call(text(op, "decomposition"), w.operands(op))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ...schema.errors import ConverterError
+from ...schema.mlir.module import Operation
 from ...schema.proto import message
+from ..core.graph import Tensor
+from .attributes import array, flag, number, numbers, pairs, regions
 from .registry import writes
 from .shapes import dtype_at
-from .writer import attribute, numbers
+from .writer import Writer
 
 
 @writes("dot_general")
-def dot_general(op, w):
+def dot_general(op: Operation, w: Writer) -> Tensor:
     """Sums of products."""
     content = message("DotDimensionNumbers")(
         lhs_contracting_dimensions=numbers(op, "lhs_contracting_dimensions"),
@@ -30,7 +35,7 @@ def dot_general(op, w):
 
 
 @writes("dot")
-def dot(op, w):
+def dot(op: Operation, w: Writer) -> Tensor:
     """The product of matrices or vectors."""
     content = message("DotDimensionNumbers")(
         lhs_contracting_dimensions=[len(w.value(op.operands[0]).sizes or ()) - 1],
@@ -59,7 +64,7 @@ CONVOLUTION = (
 
 
 @writes("convolution")
-def convolution(op, w):
+def convolution(op: Operation, w: Writer) -> Tensor:
     """A convolution over any dimensions."""
     x, filters = w.operands(op)
     content = message("ConvolutionDimensionNumbers")()
@@ -80,7 +85,7 @@ def convolution(op, w):
         filters = w.add("ReverseV2", filters, w.constant(reversal, np.int32))
     sizes = [
         numbers(op, "window_strides"),
-        np.reshape(attribute(op, "padding"), (-1, 2)),
+        pairs(op, "padding"),
         numbers(op, "lhs_dilation"),
         numbers(op, "rhs_dilation"),
     ]
@@ -89,11 +94,11 @@ def convolution(op, w):
         x,
         filters,
         *(w.constant(n, np.int32) for n in sizes),
-        w.constant(attribute(op, "feature_group_count"), np.int32),
+        w.constant(number(op, "feature_group_count"), np.int32),
         dimension_numbers=content.SerializeToString(),
         precision_config=b"",
         preferred_element_type=dtype_at(op.results[0]),
-        batch_group_count=attribute(op, "batch_group_count"),
+        batch_group_count=number(op, "batch_group_count"),
     )
 
 
@@ -114,8 +119,8 @@ SCATTER = {
 """Fields of TF's messages -> attributes."""
 
 
-def _numbers(op, kind, fields):
-    content = message(kind)(index_vector_dim=attribute(op, "index_vector_dim"))
+def _numbers(op: Operation, kind: str, fields: Mapping[str, str]) -> bytes:
+    content = message(kind)(index_vector_dim=number(op, "index_vector_dim"))
     for field, name in fields.items():
         if name in op.attributes:
             getattr(content, field).extend(numbers(op, name))
@@ -123,7 +128,7 @@ def _numbers(op, kind, fields):
 
 
 @writes("gather", "dynamic_gather")
-def gather(op, w):
+def gather(op: Operation, w: Writer) -> Tensor:
     """Windows of a tensor."""
     x, indices, *sizes = w.operands(op)
     if not sizes:
@@ -134,31 +139,31 @@ def gather(op, w):
         indices,
         *sizes,
         dimension_numbers=_numbers(op, "GatherDimensionNumbers", GATHER),
-        indices_are_sorted=bool(attribute(op, "indices_are_sorted")),
+        indices_are_sorted=flag(op, "indices_are_sorted"),
     )
 
 
 @writes("scatter")
-def scatter(op, w):
+def scatter(op: Operation, w: Writer) -> Tensor:
     """A tensor with windows combined with updates."""
     if len(op.operands) != 3:
         raise ConverterError(f"stablehlo.scatter '{w.name}': must write into one tensor")
     return w.add(
         "XlaScatter",
         *w.operands(op),
-        update_computation=w.function("update", op.regions[0]),
+        update_computation=w.function("update", regions(op)[0]),
         dimension_numbers=_numbers(op, "ScatterDimensionNumbers", SCATTER),
-        indices_are_sorted=bool(attribute(op, "indices_are_sorted")),
+        indices_are_sorted=flag(op, "indices_are_sorted"),
     )
 
 
 @writes("batch_norm_inference")
-def batch_norm_inference(op, w):
+def batch_norm_inference(op: Operation, w: Writer) -> Tensor:
     """Features with a mean and variance taken away."""
     x, *parts = w.operands(op)
-    axis, rank = attribute(op, "feature_index"), len(x.sizes or ())
+    axis, rank = number(op, "feature_index"), len(x.sizes or ())
     shape = [-1 if i == axis else 1 for i in range(rank)]
     scale, offset, mean, variance = (w.reshape(t, shape) for t in parts)
-    epsilon = w.constant(attribute(op, "epsilon"), dtype_at(op.operands[0]))
+    epsilon = w.constant(array(op, "epsilon"), dtype_at(op.operands[0]))
     factor = w.add("Mul", w.add("Rsqrt", w.add("AddV2", variance, epsilon)), scale)
     return w.add("AddV2", w.add("Mul", w.add("Sub", x, mean), factor), offset)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...schema.errors import ConverterError, ModelError
+from ...schema.errors import ConverterError
 from ...schema.mlir.module import Enum, Operation
 from ..core.graph import Tensor
+from .attributes import attribute, enumerated
 from .registry import writes
-from .shapes import dtype_at, shape_at
-from .writer import Writer, attribute
+from .shapes import dtype_at, known_shape_at
+from .writer import Writer
 
 DISTRIBUTIONS = {1: "RandomUniform", 2: "RandomStandardNormal"}
 """TF's operations by the number of a distribution."""
@@ -33,17 +34,15 @@ def rng(op: Operation, w: Writer) -> Tensor:
 @writes("rng_bit_generator")
 def rng_bit_generator(op: Operation, w: Writer) -> list[Tensor]:
     """The state after the operand, and random bits that come from it."""
-    algorithm, dtype = attribute(op, "rng_algorithm"), dtype_at(op.results[1])
-    if not isinstance(algorithm, Enum):
-        raise ModelError(f"{op}: must have an algorithm, got {algorithm}")
+    algorithm, dtype = enumerated(op, "rng_algorithm"), dtype_at(op.results[1])
     if dtype.itemsize < 4:  # the lowest bits of each word
-        results = _bits(op, w, algorithm.value, np.dtype(np.uint32))
+        results = _bits(op, w, algorithm, np.dtype(np.uint32))
         return [results[0], w.add("Cast", results[1], DstT=dtype)]
-    return _bits(op, w, algorithm.value, dtype)
+    return _bits(op, w, algorithm, dtype)
 
 
 def _bits(op: Operation, w: Writer, algorithm: int, dtype: np.dtype) -> list[Tensor]:
-    shape = shape_at(op.results[1])
+    shape = known_shape_at(op.results[1])
     return w.add_all(
         "XlaRngBitGenerator",
         w.constant(algorithm, np.int32),

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...schema.registry import Registry
 
-WRITERS: Registry[Callable] = Registry(
+if TYPE_CHECKING:
+    from ...schema.mlir.module import Operation
+    from ..core.graph import Tensor
+    from .writer import Writer
+
+Results: TypeAlias = "Tensor | Sequence[Tensor]"
+Write: TypeAlias = "Callable[[Operation, Writer], Results]"
+"""`write(op, w)` gives the result of an operation or a list of them."""
+WRITERS: Registry[Write] = Registry(
     "StableHLO operation",
     __package__,
     ("control", "elementwise", "linear_algebra", "moves", "products", "random"),
 )
-"""Name of an operation -> `write(op, w)`, which gives its result or a list of them."""
+"""By the name of an operation."""
 
 
-def writes(*names: str) -> Callable[[Callable], Callable]:
+def writes(*names: str) -> Callable[[Write], Write]:
     """Registers the decorated function for operations of these names."""
 
-    def register(function: Callable) -> Callable:
+    def register(function: Write) -> Write:
         for name in names:
             WRITERS.add(name, function)
         return function

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...schema.errors import ConverterError
+from ...schema.errors import ConverterError, ModelError
 from ...schema.mlir.module import TensorType, Value
 from ...schema.mlir.vhlo import dtype_of
 
@@ -23,3 +23,12 @@ def shape_at(value: Value) -> tuple[int | None, ...]:
     if shape is None:
         raise ConverterError(f"StableHLO's type {value.type} must have a known rank")
     return shape
+
+
+def known_shape_at(value: Value) -> tuple[int, ...]:
+    """The sizes of a value; ModelError where one is not known."""
+    shape = shape_at(value)
+    sizes = tuple(n for n in shape if n is not None)
+    if len(sizes) != len(shape):
+        raise ModelError(f"StableHLO's type {value.type} must have known sizes")
+    return sizes

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...schema.errors import ModelError, UnsupportedOps
-from ...schema.mlir.module import Block, Module, Operation, TensorType, Unread, Value
+from ...schema.mlir.module import Block, Module, Operation, TensorType, Value
 from ..core.graph import Graph, Tensor
 from ..core.library import Function
 from ..core.signatures.attributes import FunctionRef
+from .attributes import numbers
 from .expansions import expansions, recognised
 from .registry import WRITERS
-from .shapes import dtype_at, shape_at
+from .shapes import dtype_at, known_shape_at, shape_at
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..core.protocols import AttrValue
 
 MAX_OPERATIONS = 200_000
 MAX_DEPTH = 64
@@ -23,19 +29,6 @@ FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, 
 """Errors of Python's, where attributes or operands are not what an operation must have."""
 MAX_WRITTEN = 1024
 """Elements up to which a constant of equal elements is written out."""
-
-
-def attribute(op: Operation, name: str) -> Any:
-    """An attribute, of the type that the operation demands; ModelError where there is none."""
-    if name not in op.attributes or isinstance(op.attributes[name], Unread):
-        raise ModelError(f"{op}: attribute {name} is missing or of an unknown form")
-    return op.attributes[name]
-
-
-def numbers(op: Operation, name: str) -> list[int]:
-    """An attribute of integers, or of one."""
-    value = attribute(op, name)
-    return np.asarray(value).reshape(-1).tolist()
 
 
 class Writer:
@@ -58,18 +51,18 @@ class Writer:
         self.path: tuple[str, ...] = ()
         self.is_on_elements = False
 
-    def add(self, kind: str, *inputs: Tensor, **attrs) -> Tensor:
+    def add(self, kind: str, *inputs: Tensor, **attrs: AttrValue) -> Tensor:
         """The first result of a new TF operation."""
         return self.add_all(kind, *inputs, **attrs)[0]
 
-    def add_all(self, kind: str, *inputs: Tensor, **attrs) -> list[Tensor]:
+    def add_all(self, kind: str, *inputs: Tensor, **attrs: AttrValue) -> list[Tensor]:
         """The results of a new TF operation."""
         if len(self.graph) > MAX_OPERATIONS:
             raise ModelError(f"{self.name}: functions make more than {MAX_OPERATIONS} operations")
         name = self.graph.unique_name(f"{self.name}/{kind}")
         return list(self.graph.add(kind, name, inputs, attrs).outputs)
 
-    def constant(self, value, dtype=None) -> Tensor:
+    def constant(self, value: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Tensor:
         """A constant; a large one of equal elements is filled."""
         array = np.asarray(value, dtype)
         if array.size > MAX_WRITTEN and array.ndim and not any(array.strides):
@@ -99,9 +92,8 @@ class Writer:
 
     def shape(self, value: Value) -> Tensor:
         """The shape of a value, int32."""
-        sizes = shape_at(value)
-        if None not in sizes:
-            return self.constant(sizes, np.int32)
+        if None not in shape_at(value):
+            return self.constant(known_shape_at(value), np.int32)
         return self.add("Shape", self.value(value), out_type=np.dtype(np.int32))
 
     def int32(self, x: Tensor) -> Tensor:
@@ -192,7 +184,8 @@ class Writer:
     def free(self, *bodies: Block) -> list[Value]:
         """The values from outside that regions use and that are no constants."""
         used: dict[Value, None] = {}
-        pending, defined = list(bodies), set()
+        defined: set[Value] = set()
+        pending = list(bodies)
         while pending:
             body = pending.pop()
             defined.update(body.arguments)
@@ -240,7 +233,8 @@ class Writer:
 
 def _used(block: Block, group: Sequence[Operation]) -> frozenset[Value]:
     """The values that operations of a block read, those of a group and its regions excepted."""
-    inside, pending, used = set(group), [block], set()
+    used: set[Value] = set()
+    inside, pending = set(group), [block]
     while pending:
         for op in pending.pop().operations:
             if op not in inside:
@@ -261,7 +255,7 @@ def broadcast_axes(op: Operation, x: Tensor, w: Writer) -> Tensor:
     axes, rank = numbers(op, "broadcast_dimensions"), len(shape_at(op.results[0]))
     sizes = shape_at(op.operands[0])
     if axes != sorted(axes):
-        order = np.argsort(axes).tolist()
+        order: list[int] = np.argsort(axes).tolist()
         x = w.add("Transpose", x, w.constant(order, np.int32))
         sizes, axes = tuple(sizes[i] for i in order), sorted(axes)
     if len(sizes) == rank or not sizes:
