@@ -397,6 +397,7 @@ class Node:
     def _fail_type(self, declaration: TensorDeclaration, dtype: np.dtype) -> NoReturn:
         from ...schema.dtypes import tf_name  # of errors alone
 
+        assert declaration.dtype is not None
         self.fail(
             f"output '{declaration.name}' must be {tf_name(dtype)}, "
             f"the model declares {tf_name(declaration.dtype)}"
