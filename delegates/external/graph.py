@@ -327,7 +327,7 @@ class Graph:
 def _callback(name: str) -> Any:
     """The C function that calls the method `name` of a context's graph."""
     result, *arguments = SIGNATURES[name]
-    fails = None if result is None else (ERROR if result is ctypes.c_int else None)
+    fails = ERROR if result is ctypes.c_int else None
 
     def call(context: int, *values: int) -> int | None:
         graph = _GRAPHS.get(context)

@@ -95,9 +95,9 @@ class _Term:
 def _log1p(x: _Term) -> _Term:
     """log(1 + x): what rounding 1 + x takes away is made good by x / ((1 + x) - 1)."""
     sum_ = x + 1.0
-    rest = sum_ - 1.0
-    factor = abs(rest).less(math.inf).choose(x / rest, 1.0)
-    return rest.equal(0.0).choose(x, sum_.unary("log") * factor)
+    rounded = sum_ - 1.0
+    factor = abs(rounded).less(math.inf).choose(x / rounded, 1.0)
+    return rounded.equal(0.0).choose(x, sum_.unary("log") * factor)
 
 
 def _expm1(x: _Term) -> _Term:

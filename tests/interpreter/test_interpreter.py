@@ -476,7 +476,7 @@ class Cycle:
     """Garbage that only a collection finds."""
 
     def __init__(self):
-        self.own = self
+        self.cycle = self
 
 
 def is_old(thing):

@@ -117,8 +117,8 @@ def memory(tf):
     ]
     state = tf.reduce_sum(tf.nn.embedding_lookup(tables[0], question), 1)
     for keys, values in pairwise(tables):
-        stored = tf.reduce_sum(tf.nn.embedding_lookup(keys, story), 2)
-        weights = tf.nn.softmax(tf.reduce_sum(stored * tf.expand_dims(state, 1), 2))
+        memories = tf.reduce_sum(tf.nn.embedding_lookup(keys, story), 2)
+        weights = tf.nn.softmax(tf.reduce_sum(memories * tf.expand_dims(state, 1), 2))
         read = tf.reduce_sum(tf.nn.embedding_lookup(values, story), 2)
         state += tf.reduce_sum(read * tf.expand_dims(weights, 2), 1)
     logits = tf.matmul(state, tables[-1], transpose_b=True)

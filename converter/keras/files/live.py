@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -63,10 +64,8 @@ def archive_of(model: Any) -> Archive:
     what = f"the {type(model).__name__} '{getattr(model, 'name', '')}'"
     if not getattr(model, "built", True):
         raise ModelError(f"{what} must be built; call it on data, or give it an Input")
-    try:
+    with _described(what):
         text = model.to_json()
-    except (NotImplementedError, TypeError, ValueError) as error:
-        raise ModelError(f"{what} cannot be described: {error}") from None
     config = parsed_json(text, what)
     version = config.get("keras_version")
     is_keras2 = isinstance(version, str) and version.startswith("2")
@@ -78,12 +77,18 @@ def spec_of(part: Any) -> dict:
 
     Raises ModelError when its configuration cannot be written.
     """
-    keras = keras_of(type(part))
+    with _described(part):
+        spec = json.dumps(keras_of(type(part)).saving.serialize_keras_object(part))
+    return parsed_json(spec, getattr(part, "name", ""))
+
+
+@contextmanager
+def _described(what: object) -> Generator[None]:
+    """Says of what Keras, or a `get_config` of the program, cannot write the configuration."""
     try:
-        spec = keras.saving.serialize_keras_object(part)
-        return parsed_json(json.dumps(spec), getattr(part, "name", ""))
+        yield
     except (NotImplementedError, TypeError, ValueError) as error:
-        raise ModelError(f"{part} cannot be described: {error}") from None
+        raise ModelError(f"{what} cannot be described: {error}") from None
 
 
 def can_export(model: Any) -> bool:

@@ -1,6 +1,6 @@
 """Records what ONNX Runtime gives for the nodes of tests/support/runtime_*.py.
 
-    python tests/converter/onnx/make_runtime_nodes.py [KIND ...]
+    PYTHONPATH=tests/support python tests/converter/onnx/make_runtime_nodes.py [KIND ...]
 
 of nodes, layers, language, versions, legacy and sizes; all of them without one. The names of all
 operators of com.microsoft go into microsoft.txt.
@@ -17,17 +17,15 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
+import runtime_language
+import runtime_layers
+import runtime_legacy
+import runtime_nodes
+import runtime_sizes
+import runtime_versions
 from onnxruntime.capi.onnxruntime_pybind11_state import get_all_operator_schema
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1] / "support"))
-
-import runtime_language  # noqa: E402
-import runtime_layers  # noqa: E402
-import runtime_legacy  # noqa: E402
-import runtime_nodes  # noqa: E402
-import runtime_sizes  # noqa: E402
-import runtime_versions  # noqa: E402
 
 options = onnxruntime.SessionOptions()
 options.log_severity_level = 4
