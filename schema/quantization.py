@@ -24,13 +24,13 @@ class Blocks(NamedTuple):
         shape: of a block.
         scales: float32, one for each block, in as many dimensions as the tensor has.
         zero_points: int64, as many as scales; None for zeros.
-        stored: the scales as a file has them; None where they are of no file.
+        file_scales: the scales as a file has them; None where they are of no file.
     """
 
     shape: tuple[int, ...]
     scales: np.ndarray
     zero_points: np.ndarray | None = None
-    stored: np.ndarray | None = None
+    file_scales: np.ndarray | None = None
 
     def dequantized(self, values: np.ndarray) -> np.ndarray:
         """The float32 numbers that integers of these blocks stand for."""

@@ -103,7 +103,7 @@ class _Writer:
         self.builder.head = UOffsetTFlags.py_type(size)
         self.schema = schema
         self.written: dict[tuple[FieldValue, ...], int] = {}
-        self.late: list[tuple[int, np.ndarray]] = []
+        self.deferred: list[tuple[int, np.ndarray]] = []
 
     def content_bytes(self) -> bytes:
         """The bytes of the finished file, with the vectors that come last."""
@@ -112,7 +112,7 @@ class _Writer:
         stream.seek(end - head - 1)
         stream.write(b"\0")  # all of it at once: a stream that grows may move
         stream.seek(0)
-        for offset, values in reversed(self.late):
+        for offset, values in reversed(self.deferred):
             stream.write(view[position : end - offset])
             flat = np.ascontiguousarray(values).reshape(-1).view("u1")
             for start in range(0, len(flat), _CHUNK):
@@ -252,7 +252,7 @@ class _Writer:
         head = builder.Head() - values.nbytes
         builder.head = UOffsetTFlags.py_type(head)
         if values.nbytes >= _LATE_BYTES:
-            self.late.append((builder.Offset(), values))
+            self.deferred.append((builder.Offset(), values))
         else:
             flat = np.ascontiguousarray(values).reshape(-1).view("u1")
             builder.Bytes[head : head + values.nbytes] = flat.data

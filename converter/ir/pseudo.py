@@ -129,11 +129,16 @@ def _logistic(x: np.ndarray) -> np.ndarray:
     return np.exp(-np.logaddexp(0.0, -x))
 
 
+def _clamped(limits: tuple[float, float], x: np.ndarray) -> np.ndarray:
+    return np.clip(x, *limits)
+
+
 ACTIVATIONS: dict[int, Callable[[np.ndarray], np.ndarray]] = {
     ACTIVATION_FUNCTION_TYPE["NONE"]: lambda x: x,
-    ACTIVATION_FUNCTION_TYPE["RELU"]: lambda x: np.maximum(x, 0.0),
-    ACTIVATION_FUNCTION_TYPE["RELU_N1_TO_1"]: lambda x: np.clip(x, -1.0, 1.0),
-    ACTIVATION_FUNCTION_TYPE["RELU6"]: lambda x: np.clip(x, 0.0, 6.0),
+    **{
+        ACTIVATION_FUNCTION_TYPE[kind]: partial(_clamped, operators.known(kind).limits)
+        for kind in ("RELU", "RELU_N1_TO_1", "RELU6")
+    },
     ACTIVATION_FUNCTION_TYPE["TANH"]: np.tanh,
 }
 """Of sequences, by their number in the schema."""

@@ -137,10 +137,10 @@ def regrouped(x: Tensor, sizes: Sequence[Tensor | int], b: Builder) -> Tensor:
 
 def regrouped_from(x: Tensor, n_axes: int, sizes: Sequence[int], b: Builder) -> Tensor:
     """`x` whose axes from `n_axes` on are of other `sizes`, numbers; those before stay."""
-    kept = [n or -1 for n in x.dims[:n_axes]]
-    if kept.count(-1) < 2:
-        return reshaped(x, (*kept, *sizes), b)
-    last = max(i for i, n in enumerate(kept) if n == -1)
+    leading = [n or -1 for n in x.dims[:n_axes]]
+    if leading.count(-1) < 2:
+        return reshaped(x, (*leading, *sizes), b)
+    last = max(i for i, n in enumerate(leading) if n == -1)
     lead = [-1 if i == last else extent(x, i, b) for i in range(n_axes)]
     return regrouped(x, (*lead, *sizes), b)
 

@@ -10,6 +10,7 @@ from ..ir.graph import Graph, Op, Tensor
 from ..lowering.formulas import square_of_difference
 from .driver import rewrite
 from .formulas import is_product, operands_of
+from .linear import SCALED_BEFORE
 from .rewrite import (
     NONE,
     activation_of,
@@ -22,9 +23,6 @@ from .rewrite import (
     split_constant,
     swap,
 )
-
-LINEAR_AFTER = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
-"""Operators into whose weights `fuse_affine_before` moves a scale."""
 
 
 class Parts(NamedTuple):
@@ -148,4 +146,4 @@ def _feeds_linear(graph: Graph, tensor: Tensor) -> bool:
     reader = graph.sole_reader(tensor)
     if reader is not None and reader.kind == "ADD" and split_constant(reader) is not None:
         reader = graph.sole_reader(reader.output)
-    return reader is not None and reader.kind in LINEAR_AFTER and reader.inputs[1].is_constant
+    return reader is not None and reader.kind in SCALED_BEFORE and reader.inputs[1].is_constant

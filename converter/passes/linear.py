@@ -38,6 +38,8 @@ OPERAND_POSITIONS = {
     for kind, row in ((kind, operator(kind)) for kind in sorted(LINEAR))
 }
 """Linear op -> where its weights and its bias are, and the weights' axis of output channels."""
+SCALED_BEFORE = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+"""Operators into whose weights `fuse_affine_before` moves a scale."""
 AFFINE = ("ADD", "SUB", "MUL", "DIV", "NEG")
 
 
@@ -174,7 +176,7 @@ def fuse_affine_after(graph: Graph, op: Op) -> bool:
     return True
 
 
-@rewrite("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+@rewrite(*SCALED_BEFORE)
 def fuse_affine_before(graph: Graph, op: Op) -> bool:
     """Moves ADD, SUB, MUL, DIV by a constant for each channel, and NEG, into the op after.
 

@@ -243,8 +243,8 @@ def factor_mixture(graph: Graph, op: Op) -> bool:
         products = [_private_producer(graph, tensor, op, "MUL") for tensor in (left, right)]
         if products[0] is None or products[1] is None:
             continue
-        for rest, c in (products[1].inputs, products[1].inputs[::-1]):
-            difference = _private_producer(graph, rest, products[1], "SUB")
+        for complement, c in (products[1].inputs, products[1].inputs[::-1]):
+            difference = _private_producer(graph, complement, products[1], "SUB")
             if difference is None or scalar_of(difference.inputs[0]) != 1:
                 continue
             z = difference.inputs[1]

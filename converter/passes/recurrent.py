@@ -20,7 +20,8 @@ from .rewrite import NONE, activation_of, builder, constant_of, producer_of
 
 Source = tuple[Tensor, int]
 """A sequence and the axis of its steps, or a state and -1."""
-ACTIVATIONS = {"TANH": "TANH", "RELU": "RELU", "RELU6": "RELU6", "RELU_N1_TO_1": "RELU_N1_TO_1"}
+ACTIVATIONS = ("TANH", "RELU", "RELU6", "RELU_N1_TO_1")
+"""Operators that a sequence has as its activation."""
 
 
 class Linear(NamedTuple):
@@ -279,7 +280,7 @@ def _activated(y: Tensor) -> tuple[Tensor, int]:
     if op is None:
         return y, NONE
     if op.kind in ACTIVATIONS and op.inputs[0] is not None:
-        return op.inputs[0], ACTIVATION_FUNCTION_TYPE[ACTIVATIONS[op.kind]]
+        return op.inputs[0], ACTIVATION_FUNCTION_TYPE[op.kind]
     return y, activation_of(op)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...schema.operators import known
 from ..lowering import formulas
 from ..lowering.moves import like
 from ..passes.rewrite import builder, hand_over
@@ -118,14 +119,10 @@ def _regrouped(b: Builder, x: Tensor, split: Sequence[int], merged: Sequence[int
     return b.RESHAPE(moved, np.array(merged, np.int32))
 
 
-def clipped(low: float, high: float) -> Callable[[Builder, Op], Tensor | None]:
+def clipped(b: Builder, op: Op) -> Tensor | None:
     """min(max(x, low), high)."""
-
-    def write(b: Builder, op: Op) -> Tensor | None:
-        x = op.inputs[0]
-        return b.MINIMUM(b.MAXIMUM(x, like(x, low, b)), like(x, high, b))
-
-    return write
+    x, (low, high) = op.inputs[0], known(op.kind).limits
+    return b.MINIMUM(b.MAXIMUM(x, like(x, low, b)), like(x, high, b))
 
 
 def l2_normalization(b: Builder, op: Op) -> Tensor | None:
@@ -170,8 +167,8 @@ FORMULAS: dict[str, Formula] = {
     ),
     "LOG_SOFTMAX": Formula(log_softmax, ("ADD", "EXP", "LOG", "MEAN", "REDUCE_MAX", "SUB")),
     "PRELU": Formula(prelu, ("ADD", "MINIMUM", "MUL", "RELU")),
-    "RELU_0_TO_1": Formula(clipped(0, 1), ("MAXIMUM", "MINIMUM"), exact=True),
-    "RELU_N1_TO_1": Formula(clipped(-1, 1), ("MAXIMUM", "MINIMUM"), exact=True),
+    "RELU_0_TO_1": Formula(clipped, ("MAXIMUM", "MINIMUM"), exact=True),
+    "RELU_N1_TO_1": Formula(clipped, ("MAXIMUM", "MINIMUM"), exact=True),
     "SPACE_TO_DEPTH": Formula(space_to_depth, ("RESHAPE", "TRANSPOSE"), exact=True),
     "SQUARED_DIFFERENCE": Formula(squared_difference, ("MUL", "SUB"), exact=True),
 }

@@ -9,12 +9,14 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...schema.errors import CalibrationError
 from ...schema.files import read_bytes
+from ...schema.operators import having, known
 from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import activation_of, scalar_of
 from .needs import Range
@@ -120,6 +122,10 @@ def ranges_of(
     return rows
 
 
+def _clamped(limits: Range, x: np.ndarray) -> np.ndarray:
+    return np.clip(x, *limits)
+
+
 MONOTONIC: dict[str, Callable[..., np.ndarray]] = {
     "ABS": np.abs,
     "ADD": np.add,
@@ -129,30 +135,29 @@ MONOTONIC: dict[str, Callable[..., np.ndarray]] = {
     "MAXIMUM": np.maximum,
     "MINIMUM": np.minimum,
     "MUL": np.multiply,
-    "RELU": lambda x: np.maximum(x, 0),
-    "RELU6": lambda x: np.clip(x, 0, 6),
     "SUB": np.subtract,
+    **{kind: partial(_clamped, known(kind).limits) for kind in having("clamp")},
 }
 """Operators of one variable that rise or fall with it, above 0 and below."""
 
 
 def derived_ranges(graph: Graph, ranges: Mapping[Tensor, Range]) -> dict[Tensor, Range]:
     """The ranges of what has none, where those of its operand or of its square tell them."""
-    known = dict(ranges)
+    derived = dict(ranges)
     for op in graph.ops:
         if op.kind == "MUL" and op.inputs[0] is op.inputs[1] and op.output in ranges:
             x = op.inputs[0]
-            if x not in known and x.producer is not None and set(x.readers) == {op}:
+            if x not in derived and x.producer is not None and set(x.readers) == {op}:
                 largest = math.sqrt(max(ranges[op.output][1], 0.0))
-                known[x] = -largest, largest
+                derived[x] = -largest, largest
     for op in graph.ops:
         variables = [tensor for tensor in op.present_inputs if not tensor.is_constant]
-        if op.kind not in MONOTONIC or op.output in known or len(variables) != 1:
+        if op.kind not in MONOTONIC or op.output in derived or len(variables) != 1:
             continue
         constants = [scalar_of(tensor) for tensor in op.present_inputs if tensor.is_constant]
-        if variables[0] in known and None not in constants and not activation_of(op):
-            known[op.output] = range_at(op, *known[variables[0]])
-    return known
+        if variables[0] in derived and None not in constants and not activation_of(op):
+            derived[op.output] = range_at(op, *derived[variables[0]])
+    return derived
 
 
 def range_at(op: Op, low: float, high: float) -> Range:

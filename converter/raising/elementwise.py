@@ -1,8 +1,11 @@
 """Operators on one element, or on one of each operand."""
 
+from functools import partial
+
 import numpy as np
 
 from ...graph.core.build import number, ops
+from ...schema.operators import known
 from .quantized import is_quantized
 from .registry import raise_rows, raises
 
@@ -106,16 +109,24 @@ def fake_quant(node, x):
     )
 
 
-@raises("RELU_0_TO_1")
-def relu_0_to_1(node, x):
-    """x from 0 to 1."""
-    return ops.ClipByValue(x, number(0, x), number(1, x))
+def clipped(kind, x):
+    """`x` within the limits of an operator that clamps."""
+    low, high = known(kind).limits
+    return ops.ClipByValue(x, number(low, x), number(high, x))
 
 
-@raises("RELU_N1_TO_1")
-def relu_n1_to_1(node, x):
-    """x from -1 to 1."""
-    return ops.ClipByValue(x, number(-1, x), number(1, x))
+@raises("RELU_0_TO_1", "RELU_N1_TO_1")
+def clamp(node, x):
+    """x within two limits."""
+    return clipped(node.kind, x)
+
+
+FUSED_ACTIVATIONS = {
+    "RELU": ops.Relu,
+    "RELU6": ops.Relu6,
+    "RELU_N1_TO_1": partial(clipped, "RELU_N1_TO_1"),
+}
+"""Those that kernels of TFLite apply; they leave the others out."""
 
 
 @raises("HARD_SWISH")

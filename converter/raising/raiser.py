@@ -19,6 +19,7 @@ from ...schema.tables import name_of
 from ..ir import graph as ir
 from ..ir.pseudo import operator
 from ..tf.flex import PREFIX
+from .elementwise import FUSED_ACTIVATIONS
 from .node import Node
 from .quantized import dequantized, fake_quantized, is_quantized
 from .registry import RAISES
@@ -26,12 +27,6 @@ from .state import Resources
 from .trainable import Weight, WeightFilter
 
 INVALID = re.compile(r"[^A-Za-z0-9_.\\/>-]")
-ACTIVATIONS = {
-    "RELU": ops.Relu,
-    "RELU6": ops.Relu6,
-    "RELU_N1_TO_1": lambda x: ops.ClipByValue(x, np.asarray(-1, x.dtype), np.asarray(1, x.dtype)),
-}
-"""Fused activations; TFLite's kernels leave the others out."""
 
 
 class ModelOperand(NamedTuple):
@@ -223,7 +218,7 @@ class Body:
 def activated(node: Node, result: tf.Tensor) -> tf.Tensor:
     """A result with the fused activation as an operation of its own."""
     number = getattr(node.options, "fused_activation_function", 0)
-    function = ACTIVATIONS.get(name_of("ActivationFunctionType", number))
+    function = FUSED_ACTIVATIONS.get(name_of("ActivationFunctionType", number))
     return result if function is None else function(result)
 
 

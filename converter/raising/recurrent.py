@@ -10,16 +10,14 @@ from ...graph.core.build import number, ops
 from ...graph.functions.flow.loops import while_loop
 from ...graph.functions.flow.tensor_array import TensorArray
 from ...schema.tables import ACTIVATION_FUNCTION_TYPE
+from .elementwise import FUSED_ACTIVATIONS
 from .registry import raises
 
 GATES = 4
 NORM_EPSILON = 1e-8
 ACTIVATIONS = {
-    ACTIVATION_FUNCTION_TYPE["NONE"]: lambda x: x,
-    ACTIVATION_FUNCTION_TYPE["RELU"]: ops.Relu,
-    ACTIVATION_FUNCTION_TYPE["RELU_N1_TO_1"]: lambda x: clipped(x, 1.0),
-    ACTIVATION_FUNCTION_TYPE["RELU6"]: ops.Relu6,
-    ACTIVATION_FUNCTION_TYPE["TANH"]: ops.Tanh,
+    ACTIVATION_FUNCTION_TYPE[name]: function
+    for name, function in {"NONE": lambda x: x, "TANH": ops.Tanh, **FUSED_ACTIVATIONS}.items()
 }
 
 

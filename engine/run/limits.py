@@ -53,17 +53,17 @@ def checked_timeout(timeout: object) -> float:
     return seconds
 
 
-def excess(limit: int | None, amount: int, what: str, whose: str = "the model") -> str:
+def over_limit(limit: int | None, amount: int, what: str, whose: str = "the model") -> str:
     """What to say of an amount above a limit, "" where it is within."""
     if limit is None or amount <= limit:
         return ""
     return f"limits: at most {limit:,} {what} are allowed, {whose} has {amount:,}"
 
 
-def excess_of_shape(
+def shape_over_limit(
     limits: Limits | None, name: str, shape: Iterable[int], whose: str = "the model"
 ) -> str:
     """What to say of a tensor with too many elements, "" where there are few enough."""
     if limits is None or limits.elements is None:
         return ""
-    return excess(limits.elements, prod(map(int, shape)), f"elements in tensor '{name}'", whose)
+    return over_limit(limits.elements, prod(map(int, shape)), f"elements in tensor '{name}'", whose)

@@ -151,27 +151,29 @@ class Control:
     __slots__ = ("_end", "_late", "_wish")
 
     def __init__(self) -> None:
-        self._wish: BaseException | None = None
-        self._late: BaseException | None = None
+        self._requested: BaseException | None = None
+        self._timeout_error: BaseException | None = None
         self._end = inf
 
-    def begin(self, seconds: float | None = None, late: BaseException | None = None) -> None:
-        """Starts a run: forgets what was wished before; after `seconds`, `late` is raised."""
-        self._wish, self._late = None, late
+    def begin(
+        self, seconds: float | None = None, timeout_error: BaseException | None = None
+    ) -> None:
+        """Starts a run, which no earlier request ends; raises `timeout_error` after `seconds`."""
+        self._requested, self._timeout_error = None, timeout_error
         self._end = inf if seconds is None else monotonic() + seconds
 
     def end(self, error: BaseException) -> None:
         """Ends the run that is under way, in another thread, by raising `error` in it."""
-        self._wish = error
+        self._requested = error
 
     def check(self) -> None:
         """Raises the error by which the run is to end, if it is."""
-        if self._wish is not None:
-            wish, self._wish = self._wish, None
-            raise wish
-        if self._late is not None and monotonic() >= self._end:
-            late, self._late = self._late, None
-            raise late
+        if self._requested is not None:
+            requested, self._requested = self._requested, None
+            raise requested
+        if self._timeout_error is not None and monotonic() >= self._end:
+            timeout_error, self._timeout_error = self._timeout_error, None
+            raise timeout_error
 
 
 class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):

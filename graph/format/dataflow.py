@@ -138,7 +138,7 @@ class _Writer:
             if op.outputs and op not in top.aliases and not _is_traced(op):
                 top.close_loops(op)
         for op in self.graph.operations:
-            self._drop_absent_places(op)
+            self._drop_absent_colocations(op)
         functions = self.source.functions
         self.graph.functions = FunctionLibrary(
             functions[name] for name in functions if name not in self.called
@@ -146,11 +146,11 @@ class _Writer:
         self.graph.functions.gradients.update(functions.gradients)
         return Written(self.graph, self.contexts, self.positions)
 
-    def _drop_absent_places(self, op: Operation) -> None:
+    def _drop_absent_colocations(self, op: Operation) -> None:
         """Leaves out colocation with what has another name now."""
-        places = cast("list[bytes]", op.attrs.get("_class"))
-        if places:
-            there = [p for p in places if p.decode().removeprefix("loc:@") in self.graph]
+        colocations = cast("list[bytes]", op.attrs.get("_class"))
+        if colocations:
+            there = [p for p in colocations if p.decode().removeprefix("loc:@") in self.graph]
             op.attrs = {**op.attrs, "_class": cast("AttrValue", there)}
 
     def _free(self, name: str) -> str:
@@ -375,7 +375,7 @@ class _Writer:
                 inner.inputs or (), inner.outputs or (), op.outputs, strict=True
             )
         ]
-        places = [i for i, is_same in enumerate(same) if not is_same] or [0]
+        varying = [i for i, is_same in enumerate(same) if not is_same] or [0]
 
         def entering(i: int, is_constant: bool) -> _Bring:
             known: list[Tensor] = []
@@ -409,10 +409,10 @@ class _Writer:
                 for inputs in zip(*columns, strict=True)
             ]
 
-        bring = [entering(i, i not in places) for i in range(len(op.inputs))]
-        enters = [bring[i](name) for i in places]
+        bring = [entering(i, i not in varying) for i in range(len(op.inputs))]
+        enters = [bring[i](name) for i in varying]
         context.enters = [tensor.op for tensor in enters]
-        for tensor, i in zip(enters, places, strict=True):
+        for tensor, i in zip(enters, varying, strict=True):
             attrs: dict[str, AttrValue] = {"T": tensor.dtype, "N": 2}
             merge = self._add(
                 "Merge", self._free(f"{name}/Merge"), [tensor, None], context, (), attrs
@@ -421,27 +421,27 @@ class _Writer:
             context.merges.append(merge)
         merged = [merge.outputs[0] for merge in context.merges]
         context.pivots = context.merges[:1]
-        for tensor, i in zip(merged, places, strict=True):
+        for tensor, i in zip(merged, varying, strict=True):
             bring[i] = _constantly(tensor)
         goes_on = self._outputs(condition, name, context, bring)
         (context.condition,) = add("LoopCond", goes_on)
-        switches = add("Switch", merged, context.condition.outputs * len(places))
+        switches = add("Switch", merged, context.condition.outputs * len(varying))
         context.bodies = add("Identity", [switch.outputs[1] for switch in switches])
         context.pivots = context.bodies[:1]
-        for identity, i in zip(context.bodies, places, strict=True):
+        for identity, i in zip(context.bodies, varying, strict=True):
             bring[i] = _constantly(identity.outputs[0])
         results = self._outputs(inner, name, context, bring)
-        following = add("NextIteration", [results[i] for i in places])
+        following = add("NextIteration", [results[i] for i in varying])
         for merge, iteration in zip(context.merges, following, strict=True):
             merge.set_input(1, iteration.outputs[0])
         names = self._result_names(op, "Exit", name, body)
         context.exits = [
             self._add("Exit", names[i], switch.outputs[:1], body.context)
-            for switch, i in zip(switches, places, strict=True)
+            for switch, i in zip(switches, varying, strict=True)
         ]
         for leaving in context.exits:  # to TensorFlow it is of both
             context.include(leaving.outputs)
-        self._replace(op, dict(zip(places, context.exits, strict=True)), body)
+        self._replace(op, dict(zip(varying, context.exits, strict=True)), body)
         body.controls[op] = context.exits
 
 

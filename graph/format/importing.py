@@ -297,9 +297,9 @@ def _check_shapes(op: Operation) -> None:
 def _attrs(op: Operation, names: Mapping[str, str]) -> dict[str, AttrValue]:
     """The attributes, with the places of other operations under their new names."""
     attrs = dict(op.attrs)
-    places = attrs.get("_class")
-    if isinstance(places, list):
-        attrs["_class"] = [_renamed(place, names) for place in cast("list[bytes]", places)]
+    colocations = attrs.get("_class")
+    if isinstance(colocations, list):
+        attrs["_class"] = [_renamed(place, names) for place in cast("list[bytes]", colocations)]
     return attrs
 
 

@@ -242,9 +242,9 @@ def _broadcast_to_shape(op: OperationView) -> Shape:
         rank = len(shape)
         words = f"Shape must be at most rank {len(target)} but is rank {rank}"
         require(op, rank <= len(target), words)
-        for size, wanted in zip(shape, target[len(target) - rank :], strict=True):
-            words = f"Dimensions must be equal, but are {size} and {wanted}"
-            require(op, size in (None, 1, wanted), words)
+        for size, expected in zip(shape, target[len(target) - rank :], strict=True):
+            words = f"Dimensions must be equal, but are {size} and {expected}"
+            require(op, size in (None, 1, expected), words)
     return target
 
 

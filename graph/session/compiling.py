@@ -492,13 +492,13 @@ def _sized_by_values_last(
     Such an operation ends a stage, and a loop whose gradient is in another stage keeps its values
     in Python. The order stays where something of that reads or changes what lasts.
     """
-    late: dict[Operation, None] = {}
+    deferred: dict[Operation, None] = {}
     for op in order:
-        if op.type in SIZED_BY_VALUES or (late and any(x in late for x in before(op))):
+        if op.type in SIZED_BY_VALUES or (deferred and any(x in deferred for x in before(op))):
             if op.signature is None or op.signature.is_stateful or any(map(is_handle, op.inputs)):
                 return order
-            late[op] = None
-    return [*(op for op in order if op not in late), *late] if late else order
+            deferred[op] = None
+    return [*(op for op in order if op not in deferred), *deferred] if deferred else order
 
 
 def _raising(error: Exception) -> Callable[..., list[np.ndarray]]:

@@ -137,7 +137,7 @@ class Level:
     """The steps of one frame, and where its values lie while an iteration runs.
 
     Attributes:
-        slots: The place of each tensor, and of each operation that others wait for.
+        slots: The slot of each tensor, and of each operation that others wait for.
     """
 
     def __init__(self, plan: DataflowPlan, frame: Frame):
@@ -149,7 +149,7 @@ class Level:
         self._sort()
         for unit in self._ordered():
             self.steps.append(self._step(unit))
-        self.nexts = [(self.places(op), self.outputs(op)) for op in frame.of_type(ITERATIONS)]
+        self.nexts = [(self.needs(op), self.outputs(op)) for op in frame.of_type(ITERATIONS)]
 
     def empty(self) -> Values:
         """Places without values."""
@@ -161,11 +161,11 @@ class Level:
             step.run(values, times)
 
     def slot(self, item: Tensor | Operation) -> int:
-        """The place of something."""
+        """The slot of a value, or of the completion of an operation."""
         return self.slots.setdefault(item, len(self.slots))
 
-    def places(self, op: Operation, n_inputs: int | None = None) -> list[int]:
-        """What has to be alive for an operation."""
+    def needs(self, op: Operation, n_inputs: int | None = None) -> list[int]:
+        """The slots that must be alive for an operation to run."""
         items: list[Tensor | Operation] = [*op.inputs[:n_inputs], *self.waits(op)]
         return [self.slot(item) for item in items]
 
@@ -174,7 +174,7 @@ class Level:
         return [x for x in op.control_inputs if x in self.flow.frames]
 
     def outputs(self, op: Operation) -> list[int]:
-        """The places of what an operation gives, and of itself."""
+        """The slots of the results of an operation, and of itself."""
         return [self.slot(item) for item in (*op.outputs, op)]
 
     def _unit_of(self, op: Operation) -> Unit | None:
@@ -241,11 +241,11 @@ class Level:
         if unit.type == TRIGGER:
             return Trigger(self.slot(unit))
         if unit.type in SWITCHES:
-            return Switch(unit, self.places(unit), self.outputs(unit))
+            return Switch(unit, self.needs(unit), self.outputs(unit))
         if unit.type in MERGES:
             inputs = [self.slot(tensor) for tensor in unit.inputs]
             return Merge(inputs, self.outputs(unit))
-        return Forward(self.places(unit), self.outputs(unit))
+        return Forward(self.needs(unit), self.outputs(unit))
 
     def _group(self, members: Sequence[Operation]) -> Group:
         inside = set(members)
@@ -280,10 +280,10 @@ class Level:
     def _loop(self, frame: Frame) -> Loop:
         inner = Level(self.plan, frame)
         enters = [
-            (self.places(op), inner.outputs(op), bool(op.get_attr("is_constant")))
+            (self.needs(op), inner.outputs(op), bool(op.get_attr("is_constant")))
             for op in frame.of_type(ENTERS)
         ]
-        exits = [(inner.places(op), self.outputs(op)) for op in frame.of_type(EXITS)]
+        exits = [(inner.needs(op), self.outputs(op)) for op in frame.of_type(EXITS)]
         return Loop(self.plan.state, inner, enters, exits)
 
 

@@ -49,8 +49,8 @@ class Iterated(Protocol):
         ...
 
 
-def _is_alive(values: Values, places: Sequence[int]) -> bool:
-    return all(values[i] is not None for i in places)
+def _is_alive(values: Values, slots: Sequence[int]) -> bool:
+    return all(values[i] is not None for i in slots)
 
 
 class Forward:
@@ -120,10 +120,10 @@ class Group:
         state: What the Session keeps.
         n_threads: How many threads share the instructions.
         members: The operations, in order.
-        inputs: The places of what they read from others.
-        waits: The places of what they wait for.
-        outputs: The places of what others read.
-        awaited: The places of those that others wait for.
+        inputs: The slots of what they read from others.
+        waits: The slots of what they wait for.
+        outputs: The slots of what others read.
+        awaited: The slots of those that others wait for.
         fetched: The outputs that the run is asked for.
         is_repeated: Whether it may run more than once in a run, so that what it gives is copied.
     """
@@ -146,17 +146,17 @@ class Group:
         self.handles: dict[Tensor, Operation] = {}
         self.known: dict[Tensor, np.ndarray] = {}
         self.inputs: dict[Tensor, int] = {}
-        for tensor, place in inputs.items():
+        for tensor, slot in inputs.items():
             variable, value = variable_of(tensor), constant_of(tensor)
             if variable is not None:
                 self.handles[tensor] = variable
             elif value is not None:
                 self.known[tensor] = value
             else:
-                self.inputs[tensor] = place
+                self.inputs[tensor] = slot
         is_handle = {tensor: variable_of(tensor) is not None for tensor in outputs}
-        self.outputs = {t: place for t, place in outputs.items() if not is_handle[t]}
-        self.alive = [*awaited, *(place for t, place in outputs.items() if is_handle[t])]
+        self.outputs = {t: slot for t, slot in outputs.items() if not is_handle[t]}
+        self.alive = [*awaited, *(slot for t, slot in outputs.items() if is_handle[t])]
         self.references = {t: outputs[t] for t in fetched if is_handle[t] and t.is_reference}
         self.plans: PlanPool[tuple[tuple[tuple[int, ...], np.dtype], ...]] = PlanPool(MAX_PLANS)
 
@@ -165,8 +165,8 @@ class Group:
         if not _is_alive(values, self.needs):
             return
         feeds: dict[Tensor, np.ndarray] = {}
-        for tensor, place in self.inputs.items():
-            array = values[place]
+        for tensor, slot in self.inputs.items():
+            array = values[slot]
             assert array is not None  # it is alive
             feeds[tensor] = np.ascontiguousarray(array).reshape(array.shape)
         key = tuple((array.shape, array.dtype) for array in feeds.values())
@@ -176,15 +176,15 @@ class Group:
         assert isinstance(plan, Plan)  # nothing else comes into this pool
         try:
             results = plan.fetch(feeds, times)
-            for tensor, place in self.outputs.items():
+            for tensor, slot in self.outputs.items():
                 array = results[tensor]
-                values[place] = array.copy() if self._is_overwritten(plan, tensor) else array
+                values[slot] = array.copy() if self._is_overwritten(plan, tensor) else array
         finally:
             self.plans.give_back(key, plan)
-        for place in self.alive:
-            values[place] = ALIVE
-        for tensor, place in self.references.items():
-            values[place] = results[tensor]
+        for slot in self.alive:
+            values[slot] = ALIVE
+        for tensor, slot in self.references.items():
+            values[slot] = results[tensor]
 
     def _plan(self, feeds: Mapping[Tensor, np.ndarray]) -> Plan:
         shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
@@ -225,8 +225,8 @@ class Loop:
     Args:
         state: What the Session keeps.
         level: What an iteration runs.
-        enters: For each value that comes in what it needs, its places, and whether it stays.
-        exits: For each one that goes out what it needs within, and its places outside.
+        enters: For each value that comes in the slots it needs and fills, and whether it stays.
+        exits: For each one that goes out the slots it needs within, and those it fills outside.
     """
 
     def __init__(
@@ -243,29 +243,29 @@ class Loop:
         level, check = self.level, self.state.control.check
         lasting = level.empty()
         first: dict[int, np.ndarray | None] = {}
-        for needs, places, stays in self.enters:
+        for needs, slots, stays in self.enters:
             if _is_alive(values, needs):
-                for place in places:
+                for slot in slots:
                     if stays:
-                        lasting[place] = values[needs[0]]
+                        lasting[slot] = values[needs[0]]
                     else:
-                        first[place] = values[needs[0]]
+                        first[slot] = values[needs[0]]
         carried = first
         while True:
             check()
             inner = lasting.copy()
-            for place, value in carried.items():
-                inner[place] = value
+            for slot, value in carried.items():
+                inner[slot] = value
             level.run_once(inner, times)
-            for needs, places in self.exits:
+            for needs, slots in self.exits:
                 if _is_alive(inner, needs):
-                    for place in places:
-                        values[place] = inner[needs[0]]
+                    for slot in slots:
+                        values[slot] = inner[needs[0]]
             carried = {
-                place: inner[needs[0]]
-                for needs, places in level.nexts
+                slot: inner[needs[0]]
+                for needs, slots in level.nexts
                 if _is_alive(inner, needs)
-                for place in places
+                for slot in slots
             }
             if not carried:
                 return

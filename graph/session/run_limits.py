@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from ...engine.run.limits import Limits, excess, excess_of_shape
+from ...engine.run.limits import Limits, over_limit, shape_over_limit
 from ...schema.errors import ResourceExhaustedError
 from .run_errors import located
 
@@ -60,7 +60,7 @@ def checked_delegates(delegates: Sequence[SessionDelegate]) -> Sequence[SessionD
 
 def check_size(limits: Limits | None, op: Operation, name: str, shape: Iterable[int]) -> None:
     """Raises ResourceExhaustedError when a tensor of a run has too many elements."""
-    words = excess_of_shape(limits, name, shape, "the run")
+    words = shape_over_limit(limits, name, shape, "the run")
     if words:
         raise ResourceExhaustedError(None, op, located(op, words))
 
@@ -71,8 +71,8 @@ def check_counts(limits: Limits | None, operations: Sequence[Operation]) -> None
         return
     n_tensors = sum(len(op.outputs) for op in operations)
     for words in (
-        excess(limits.operators, len(operations), "operators", "the run"),
-        excess(limits.tensors, n_tensors, "tensors", "the run"),
+        over_limit(limits.operators, len(operations), "operators", "the run"),
+        over_limit(limits.tensors, n_tensors, "tensors", "the run"),
     ):
         if words:
             raise ResourceExhaustedError(None, None, words)

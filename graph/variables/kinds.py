@@ -33,7 +33,7 @@ class ReferenceVariable(Variable):
     ) -> None:
         attrs = {"shape": self.sizes, "dtype": self.dtype}
         name = scope[:-1]
-        self.op = self._made(graph, "VariableV2", name, attrs)
+        self.op = self._create_op(graph, "VariableV2", name, attrs)
         assign = {"validate_shape": validate_shape}
         inputs = [self.reference, self._guarded(name)]
         self.initializer = create("Assign", inputs, assign)
@@ -120,7 +120,7 @@ class ResourceVariable(Variable):
     ) -> None:
         name = scope[:-1]
         attrs = {"shape": self.sizes, "dtype": self.dtype, "shared_name": name.encode()}
-        self.op = self._made(graph, "VarHandleOp", name, attrs)
+        self.op = self._create_op(graph, "VarHandleOp", name, attrs)
         with name_scope("IsInitialized"):
             output("VarIsInitializedOp", [self.handle])
         place, device = self.op.device, graph.device

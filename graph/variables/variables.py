@@ -200,7 +200,7 @@ class Variable(ScatterUpdates, Operands, metaclass=Created):
         initial = self.initial_value
         return initial if initial is None or self._group else guarded(initial, name)
 
-    def _made(
+    def _create_op(
         self, graph: Graph, kind: str, name: str, attrs: Mapping[str, AttrValue]
     ) -> Operation:
         """The operation of the variable, in the group of what initialises it."""

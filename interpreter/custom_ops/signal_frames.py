@@ -107,10 +107,10 @@ def delay(node: Node) -> HostCall:
     node.require(x.ndim >= 1, "input must have a dimension")
     node.require(0 <= length <= _MOST, f"delay_length must be in [0, {_MOST}], got {length}")
     rows = prod(x.shape[:-1])
-    late = state_of(node, "late", np.zeros((rows, length), np.int16))
+    delayed = state_of(node, "late", np.zeros((rows, length), np.int16))
 
     def run(x: np.ndarray) -> list[np.ndarray]:
-        buffer, n = late(), x.shape[-1]
+        buffer, n = delayed(), x.shape[-1]
         samples = np.concatenate([buffer, x.reshape(rows, n)], 1)
         buffer[...] = samples[:, n:]
         return [samples[:, :n].reshape(x.shape)]

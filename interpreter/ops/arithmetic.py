@@ -84,7 +84,7 @@ def arithmetic(
 
         bits = _BITS[name_of_dtype(weights.dtype)]
         _require_float32(node, x, bias)
-        scales = constant(blocks.scales if blocks.stored is None else blocks.stored)
+        scales = constant(blocks.scales if blocks.file_scales is None else blocks.file_scales)
         by_block = quantization.Blockwise(scales, blocks.shape[1], bits, limits)
         return gemm_blockwise, packed_rows(node, weights), {"scheme": by_block}
     weights = signed_weights(dequantized_blocks(node, weights))
@@ -123,7 +123,7 @@ def _blocks_of(weights: Operand) -> Blocks | None:
         return None
     from ...engine.families import gemm_blockwise
 
-    is_float = blocks.stored is None or blocks.stored.dtype.name in ("float16", "float32")
+    is_float = blocks.file_scales is None or blocks.file_scales.dtype.name in ("float16", "float32")
     fits = is_float and gemm_blockwise.fits_blocks(weights.shape, blocks.shape)
     return blocks if fits and np.isfinite(blocks.scales).all() else None
 

@@ -21,6 +21,7 @@ from ...engine.families.fixedpoint import (
 from ...engine.families.multipliers import ALL_OF_SHIFT, cyclic_shift, quantize_multiplier
 from ...engine.plan.buffer import constant
 from ...schema.dtypes import tf_name
+from ...schema.operators import known
 from ..checks import limits_of, name_of_dtype, one_scale, required_input
 from .quantized import quotient, to_int32, wrapped, wrapped_limits
 
@@ -204,7 +205,9 @@ def _rescaled(
     )
 
 
-def _clamp(low: float, high: float) -> TableOf:
+def _clamp(kind: str) -> TableOf:
+    low, high = known(kind).limits
+
     def table(
         node: Node, values: np.ndarray, input_params: Quantization, output_params: Quantization
     ) -> np.ndarray:
@@ -402,10 +405,8 @@ TABLES: dict[str, dict[str, TableOf]] = {
     "ABS": _rows(_absolute, *_SIGNED),
     "HARD_SWISH": _rows(_hard_swish, *_BYTES),
     "LEAKY_RELU": _rows(_leaky, *_ALL),
-    "RELU": _rows(_clamp(0, np.inf), *_ALL),
-    "RELU6": _rows(_clamp(0, 6), *_ALL),
-    "RELU_N1_TO_1": _rows(_clamp(-1, 1), *_BYTES),
-    "RELU_0_TO_1": _rows(_clamp(0, 1), *_BYTES),
+    **{kind: _rows(_clamp(kind), *_ALL) for kind in ("RELU", "RELU6")},
+    **{kind: _rows(_clamp(kind), *_BYTES) for kind in ("RELU_N1_TO_1", "RELU_0_TO_1")},
 }
 """Operator -> type -> the function that makes its table."""
 _OF_NONNEGATIVE = ("SQRT", "RSQRT")

@@ -54,9 +54,9 @@ REFUSALS = (
 """What a malformed operator makes `prepare` raise."""
 
 _FAILURES = (NodeError, Fault, PlanError)
+"""What a step raises of its own accord; a custom operator's other exceptions pass as they are."""
 _COMPUTED_ONCE = frozenset(["DEQUANTIZE", "GATHER", "TILE"])
 """Operators that LiteRT runs once, before the first run, where their operands are constants."""
-"""What a step makes of its own accord; a custom operator's other exceptions pass as they are."""
 
 
 class Recording(EngineStage[int, Operand, StageNotes]):
@@ -254,9 +254,9 @@ class Planner:
     def _check_size(self, node: Node, name: str, shape: tuple[int, ...]) -> None:
         """Raises NodeError where a result has more elements than the caller allows."""
         if self.scope.limits is not None:
-            from ...engine.run.limits import excess_of_shape
+            from ...engine.run.limits import shape_over_limit
 
-            words = excess_of_shape(self.scope.limits, name, shape)
+            words = shape_over_limit(self.scope.limits, name, shape)
             node.require(not words, words)
 
     def may_overwrite(self, node: Node, position: int) -> bool:

@@ -190,15 +190,15 @@ def sorted_order(node: Node, subgraph: int, rows: Rows) -> np.ndarray:
     n_pairs = order.size // count * (count // 2) if count else 0
     for low, high in _network(count) if n_pairs else ():
         first, second = order[:, low], order[:, high]
-        late, early = np.maximum(first, second), np.minimum(first, second)
+        upper, lower = np.maximum(first, second), np.minimum(first, second)
         pairs = [
             np.resize(np.take_along_axis(row, positions, 1), n_pairs)
             for row in rows
-            for positions in (late, early)
+            for positions in (upper, lower)
         ]
-        swaps = body(pairs)[0][: late.size].reshape(late.shape)
-        order[:, low] = np.where(swaps, late, early)
-        order[:, high] = np.where(swaps, early, late)
+        swaps = body(pairs)[0][: upper.size].reshape(upper.shape)
+        order[:, low] = np.where(swaps, upper, lower)
+        order[:, high] = np.where(swaps, lower, upper)
     return order
 
 

@@ -70,43 +70,45 @@ def gather(
     """The rows, or further in the items, with these numbers."""
     with name_scope(name, "RaggedGather"):
         x = as_ragged(params)
-        places = as_ragged(indices, preferred_dtype=np.int32)
-        rank = rank_of(places)
+        index_tensor = as_ragged(indices, preferred_dtype=np.int32)
+        rank = rank_of(index_tensor)
         n_batch = positive_axis(batch_dims, None if rank is None else rank + 1, "batch_dims")
         if batch_dims < 0 and rank is not None:
             n_batch = positive_axis(batch_dims, rank, "batch_dims")
-        place = n_batch if axis is None else positive_axis(axis, rank_of(x))
-        if place < n_batch:
-            raise ValueError(f"axis must be >= batch_dims, got {place} and {n_batch}")
-        if rank == 0 and place > 0:
-            return squeezed(_gather(x, expanded(places, 0), place, 0), place)
+        gather_axis = n_batch if axis is None else positive_axis(axis, rank_of(x))
+        if gather_axis < n_batch:
+            raise ValueError(f"axis must be >= batch_dims, got {gather_axis} and {n_batch}")
+        if rank == 0 and gather_axis > 0:
+            return squeezed(_gather(x, expanded(index_tensor, 0), gather_axis, 0), gather_axis)
         if n_batch and n_batch == rank:
-            return squeezed(_gather(x, expanded(places, n_batch), place, n_batch), place)
-        return _gather(x, places, place, n_batch)
+            return squeezed(
+                _gather(x, expanded(index_tensor, n_batch), gather_axis, n_batch), gather_axis
+            )
+        return _gather(x, index_tensor, gather_axis, n_batch)
 
 
 def _gather(
-    x: Tensor | RaggedTensor, places: Tensor | RaggedTensor, axis: int, n_batch: int
+    x: Tensor | RaggedTensor, indices: Tensor | RaggedTensor, axis: int, n_batch: int
 ) -> Tensor | RaggedTensor:
-    if isinstance(x, Tensor) and isinstance(places, Tensor):
-        return ops.GatherV2(x, places, np.int32(axis), batch_dims=n_batch)
+    if isinstance(x, Tensor) and isinstance(indices, Tensor):
+        return ops.GatherV2(x, indices, np.int32(axis), batch_dims=n_batch)
     if n_batch > 0:
-        x, places = _as_rows(x), _as_rows(places)
-        return _gather_batch(x, places, axis, n_batch)
+        x, indices = _as_rows(x), _as_rows(indices)
+        return _gather_batch(x, indices, axis, n_batch)
     if axis > 0:
         x = _as_rows(x)
         if axis > 1:
-            return x.with_values(_gather(x.values, places, axis - 1, 0))
-        return _gather_batch(x, _repeated(places, x), 1, 1)
-    if isinstance(places, RaggedTensor):
-        return places.with_values(_gather(x, places.values, 0, 0))
+            return x.with_values(_gather(x.values, indices, axis - 1, 0))
+        return _gather_batch(x, _repeated(indices, x), 1, 1)
+    if isinstance(indices, RaggedTensor):
+        return indices.with_values(_gather(x, indices.values, 0, 0))
     assert isinstance(x, RaggedTensor)
-    if places.sizes is None:
+    if indices.sizes is None:
         raise ValueError("rank(indices) must be known statically")
-    if not places.sizes:
-        return row(x, places)
-    picked = gather_rows(x, ops.Reshape(places, _FLAT))
-    return like_dense(picked, places, len(places.sizes))
+    if not indices.sizes:
+        return row(x, indices)
+    picked = gather_rows(x, ops.Reshape(indices, _FLAT))
+    return like_dense(picked, indices, len(indices.sizes))
 
 
 def like_dense(values: Tensor | RaggedTensor, x: Tensor, rank: int) -> Tensor | RaggedTensor:
@@ -125,41 +127,41 @@ def _as_rows(x: Tensor | RaggedTensor) -> RaggedTensor:
     return x if isinstance(x, RaggedTensor) else RaggedTensor.from_tensor(x)
 
 
-def _repeated(places: Tensor | RaggedTensor, x: RaggedTensor) -> RaggedTensor:
+def _repeated(indices: Tensor | RaggedTensor, x: RaggedTensor) -> RaggedTensor:
     """The same numbers for each row of `x`."""
     n_rows = x.rows.nrows()
-    rows = numbers(places, x.rows.dtype)
-    n_places = ops.Size(rows, out_type=x.rows.dtype)
+    rows = numbers(indices, x.rows.dtype)
+    n_indices = ops.Size(rows, out_type=x.rows.dtype)
     repeated = ops.Tile(rows, ops.ExpandDims(n_rows, _ZERO))
     return RaggedTensor.from_uniform_row_length(
-        gather_rows(places, repeated), n_places, n_rows, validate=False
+        gather_rows(indices, repeated), n_indices, n_rows, validate=False
     )
 
 
-def _gather_batch(x: RaggedTensor, places: RaggedTensor, axis: int, n_batch: int) -> RaggedTensor:
-    """Items of each row of `x` with the numbers in the same row of `places`."""
-    if x.rows.dtype != places.rows.dtype:
-        x, places = (part.with_row_splits_dtype(np.int64) for part in (x, places))
+def _gather_batch(x: RaggedTensor, indices: RaggedTensor, axis: int, n_batch: int) -> RaggedTensor:
+    """Items of each row of `x` with the numbers in the same row of `indices`."""
+    if x.rows.dtype != indices.rows.dtype:
+        x, indices = (part.with_row_splits_dtype(np.int64) for part in (x, indices))
     if n_batch > 1:
         words = "params and indices must have the same batch dimensions"
         rows = RowPartition(
-            checked(places.row_splits, [same_splits(x.row_splits, places.row_splits)], words)
+            checked(indices.row_splits, [same_splits(x.row_splits, indices.row_splits)], words)
         )
-        values, inner = x.values, places.values
+        values, inner = x.values, indices.values
         return RaggedTensor(_gather(values, inner, axis - 1, n_batch - 1), rows)
     if axis > 1:
-        repeated = gather_rows(places, x.rows.rowids())
+        repeated = gather_rows(indices, x.rows.rowids())
         return x.with_values(_gather(x.values, repeated, axis - 1, 1))
     dtype = x.rows.dtype
-    inner = places.values
+    inner = indices.values
     flat = inner.flat_values if isinstance(inner, RaggedTensor) else inner
     wide = ops.Cast(flat, DstT=dtype)
-    rows = _row_of_items(places, dtype)
+    rows = _row_of_items(indices, dtype)
     if flat.sizes is None or len(flat.sizes) != 1:
         sizes = ops.Shape(wide)
         shape = ops.ConcatV2([ops.Shape(rows), ops.OnesLike(sizes[1:])], _ZERO)
         rows = ops.Reshape(rows, shape)
-    counts = [ops.ExpandDims(part.rows.nrows(), _ZERO) for part in (x, places)]
+    counts = [ops.ExpandDims(part.rows.nrows(), _ZERO) for part in (x, indices)]
     words = "params and indices must have the same number of rows"
     rows = checked(rows, [ops.All(ops.Equal(counts[0], counts[1]), _ZERO)], words)
     length = ops.GatherV2(x.rows.lengths(), rows, _ZERO)
@@ -170,12 +172,12 @@ def _gather_batch(x: RaggedTensor, places: RaggedTensor, axis: int, n_batch: int
     picked = gather_rows(x.values, ops.Reshape(at, _FLAT))
     if at.sizes is not None and len(at.sizes) > 1:
         picked = like_dense(picked, at, len(at.sizes))
-    return places.with_flat_values(picked)
+    return indices.with_flat_values(picked)
 
 
-def _row_of_items(places: RaggedTensor, dtype: np.dtype) -> Tensor:
+def _row_of_items(indices: RaggedTensor, dtype: np.dtype) -> Tensor:
     """The outermost row of each of the innermost items."""
-    rows = places.nested_rows
+    rows = indices.nested_rows
     ids = rows[-1].rowids()
     for level in reversed(rows[:-1]):
         ids = ops.GatherV2(level.rowids(), ids, _ZERO)
@@ -190,8 +192,8 @@ def batch_gather(
 ) -> Tensor | RaggedTensor:
     """Items of each batch of `params` at the indices of that batch."""
     with name_scope(name, "RaggedBatchGather"):
-        places = as_ragged(indices, preferred_dtype=np.int32)
-        x, rank = as_ragged(params), rank_of(places)
+        index_tensor = as_ragged(indices, preferred_dtype=np.int32)
+        x, rank = as_ragged(params), rank_of(index_tensor)
         if rank is None:
             raise ValueError(
                 "batch_dims=-1 may only be negative if rank(indices) is statically known."
@@ -203,12 +205,12 @@ def batch_gather(
             raise ValueError(
                 f"batch_dims must be less than rank(params), got {batch} and {shape.rank}"
             )
-        expected = places.get_shape()[:batch]
+        expected = index_tensor.get_shape()[:batch]
         if not shape[:batch].is_compatible_with(expected):
             raise ValueError(
                 f"batch shape from indices {expected} does not match params shape {shape}"
             )
-        return _gather(x, places, batch, batch)
+        return _gather(x, index_tensor, batch, batch)
 
 
 @ragged("gather_nd")
@@ -222,7 +224,7 @@ def gather_nd(
     """What stands in `params` at the places that the innermost rows of `indices` name."""
     with name_scope(name, "RaggedGatherNd"):
         x = as_ragged(params)
-        places = as_ragged(indices, preferred_dtype=np.int32)
+        index_tensor = as_ragged(indices, preferred_dtype=np.int32)
         if bad_indices_policy:
             raise ValueError(
                 "non-default bad_indices_policy not supported for ragged gather, got "
@@ -232,27 +234,27 @@ def gather_nd(
             raise ValueError(
                 f"batch_dims != 0 is not supported for ragged gather yet: {batch_dims}"
             )
-        rank = rank_of(places)
+        rank = rank_of(index_tensor)
         if rank is None:
             raise ValueError("indices.rank be statically known.")
         if rank == 0:
             raise ValueError("indices.rank must be at least 1.")
-        if isinstance(places, RaggedTensor) and rank == places.ragged_rank + 1:
+        if isinstance(index_tensor, RaggedTensor) and rank == index_tensor.ragged_rank + 1:
             raise ValueError("The innermost dimension of indices may not be ragged")
-        size = places.get_shape().as_list()[-1]
+        size = index_tensor.get_shape().as_list()[-1]
         if size is None:
             raise ValueError("indices.shape[-1] must be statically known.")
-        if isinstance(places, RaggedTensor):
-            return places.with_flat_values(_gather_nd(x, places.flat_values, size))
-        return _gather_nd(x, places, size)
+        if isinstance(index_tensor, RaggedTensor):
+            return index_tensor.with_flat_values(_gather_nd(x, index_tensor.flat_values, size))
+        return _gather_nd(x, index_tensor, size)
 
 
-def _gather_nd(x: Tensor | RaggedTensor, places: Tensor, size: int) -> Tensor | RaggedTensor:
+def _gather_nd(x: Tensor | RaggedTensor, indices: Tensor, size: int) -> Tensor | RaggedTensor:
     """`gather_nd` at the places [..., size]."""
     if isinstance(x, Tensor):
-        return ops.GatherNd(x, places)
-    rank = len(places.sizes or ())
-    flat = ops.Reshape(places, np.array([-1, size], np.int32))
+        return ops.GatherNd(x, indices)
+    rank = len(indices.sizes or ())
+    flat = ops.Reshape(indices, np.array([-1, size], np.int32))
     if size == 0:
         n = ops.Shape(flat, out_type=x.rows.dtype)[0]
         row_numbers = ops.Tile(numbers(x, x.rows.dtype), ops.ExpandDims(n, _ZERO))
@@ -263,7 +265,7 @@ def _gather_nd(x: Tensor | RaggedTensor, places: Tensor, size: int) -> Tensor | 
         columns = [ops.Cast(flat[:, i], DstT=x.rows.dtype) for i in np.arange(size).tolist()]
         picked = _at(x, columns[0], columns[1:])
     if rank > 2:
-        return like_dense(picked, places, rank - 1)
+        return like_dense(picked, indices, rank - 1)
     if rank == 2:
         return picked
     zero = np.zeros((), x.rows.dtype)

@@ -114,21 +114,21 @@ def interleaved(op: Operation, state: State, source: np.ndarray, *arrays: np.nda
 
     def elements() -> Elements:
         outer = data.elements()
-        places: list[Elements | None] = [None] * cycle
+        open_elements: list[Elements | None] = [None] * cycle
         place, n_taken, has_more = 0, 0, True
 
         def step() -> Element:
             nonlocal place, n_taken, has_more
-            while has_more or any(inner is not None for inner in places):
-                if places[place] is None and has_more:
+            while has_more or any(inner is not None for inner in open_elements):
+                if open_elements[place] is None and has_more:
                     argument = next(outer, None)
                     has_more = argument is not None
                     if argument is not None:
-                        places[place] = dataset_of(function(argument)[0]).elements()
-                inner = places[place]
+                        open_elements[place] = dataset_of(function(argument)[0]).elements()
+                inner = open_elements[place]
                 element = None if inner is None else next(inner, None)
                 if element is None:
-                    places[place] = None
+                    open_elements[place] = None
                 n_taken += 1
                 if element is None or n_taken == block:
                     place, n_taken = (place + 1) % cycle, 0

@@ -53,12 +53,16 @@ def _queue(op: Operation, state: State, kind: type[Queue], make: Callable[..., Q
         text = f"{words} capacity {queue.capacity} but requested capacity was {capacity}"
         raise InvalidArgumentError(None, None, text)
     if declared[2] != types:
-        had, wanted = (", ".join(_type_text(x) for x in listed) for listed in (queue.types, types))
-        text = f"{words} component types {had} but requested component types were {wanted}"
+        existing, requested = (
+            ", ".join(_type_text(x) for x in listed) for listed in (queue.types, types)
+        )
+        text = f"{words} component types {existing} but requested component types were {requested}"
         raise InvalidArgumentError(None, None, text)
     if declared[1] != shapes:
-        had, wanted = (_shapes_text(listed) for listed in (queue.shapes, shapes))
-        text = f"{words} component shapes {had} but requested component shapes were {wanted}"
+        existing, requested = (_shapes_text(listed) for listed in (queue.shapes, shapes))
+        text = (
+            f"{words} component shapes {existing} but requested component shapes were {requested}"
+        )
         raise InvalidArgumentError(None, None, text)
     return queue
 
