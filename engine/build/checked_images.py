@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     """inode, size, and times of change of a file, in nanoseconds"""
 
 NAME = "checked"
-_DIGITS = 21  # that a number has fewer of
 _MOST_BYTES = 1 << 18  # of the file, which then begins again
 
 
@@ -34,32 +33,33 @@ class CheckedImages:
 
     def __init__(self, home: str) -> None:
         self._path = os.path.join(home, NAME)
-        self._stamps: dict[str, Stamp] = {}
+        self._lines = b""
         with contextlib.suppress(OSError), open(self._path, "rb") as file:
-            for line in os.fsdecode(file.read()).split("\n"):
-                *numbers, path = line.split(" ", 4)
-                if len(numbers) == 4 and all(n.isdecimal() and len(n) < _DIGITS for n in numbers):
-                    inode, size, changed, created = map(int, numbers)
-                    self._stamps[path] = inode, size, changed, created
+            self._lines = file.read()
 
     def has(self, path: str, stamp: Stamp) -> bool:
         """Whether the file at `path` was found sound when it had this stamp."""
-        return self._stamps.get(path) == stamp
+        return _line(path, stamp) in self._lines
 
     def add(self, path: str, stamp: Stamp) -> None:
         """Notes a sound file, unless a change of it could hide in a tick of its clock."""
         if "\n" in path or time.time_ns() - max(stamp[2:]) < SETTLED:
             return
-        self._stamps[path] = stamp
+        line = _line(path, stamp)
+        self._lines += line
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
         with contextlib.suppress(OSError):
             descriptor = os.open(self._path, flags, 0o600)
             try:
                 if os.fstat(descriptor).st_size > _MOST_BYTES:
                     os.ftruncate(descriptor, 0)
-                os.write(descriptor, os.fsencode(f"\n{' '.join(map(str, stamp))} {path}\n"))
+                os.write(descriptor, line)
             finally:
                 os.close(descriptor)
+
+
+def _line(path: str, stamp: Stamp) -> bytes:
+    return os.fsencode(f"\n{' '.join(map(str, stamp))} {path}\n")
 
 
 def checked_images() -> CheckedImages | None:

@@ -124,8 +124,9 @@ def _terms(
         epilogue = Int16Epilogue(0, 0, 0)
     else:
         rows = requantize_terms_i16(scheme.scales, offsets, scheme.zero_points[2])
-        factors, starts, right_shifts = rows.astype(object)
-        largest = (min(depth * _MAX_PRODUCT, _INT32_END) * factors + abs(starts)) >> right_shifts
+        factors, starts, right_shifts = rows.astype(np.uint64)
+        starts = np.minimum(starts, -starts)  # the absolute values, of the lowest int64 as well
+        largest = (min(depth * _MAX_PRODUCT, _INT32_END) * factors + starts) >> right_shifts
         quick = int(largest.max() < _INT32_END)
         epilogue = Int16Epilogue(quick, *scheme.limits)
     blocks = ceil(n / CHANNEL_BLOCK)

@@ -149,11 +149,10 @@ def _by_parity(values: np.ndarray, blocks: int) -> np.ndarray:
 
 def fits_int32(scales: np.ndarray, n_terms: int, bias: Buffer | None) -> bool:
     """Whether sums of as many products of int16 and int8 stay int32 when they are scaled."""
-    shift = int(quantize_multipliers(scales)[1].max())
-    largest = n_terms * 2.0**22
+    scale, largest = float(scales.max()), n_terms * 2.0**22
     if bias is not None and bias.size:
         largest += float(np.abs(value_of(bias).astype(np.float64)).max())
-    return shift <= MAX_LEFT_SHIFT and float(scales.max()) * largest < 2.0**31
+    return scale * largest < 2.0**31 and quantize_multiplier(scale)[1] <= MAX_LEFT_SHIFT
 
 
 def requantize_terms_i16(scales: np.ndarray, bias: np.ndarray, zero_point: int) -> np.ndarray:
