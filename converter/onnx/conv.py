@@ -97,14 +97,18 @@ class Span:
 
 def spans_of(node, size, sizes):
     """What slides along each axis of an image of any number of dimensions."""
-    stride, dilation, pads = _slides(node, size, sizes)
-    node.require(None not in pads, f"auto_pad needs known image sizes, got {sizes}")
+    stride, dilation, pads = slides_of(node, size, sizes)
+    node.require(None not in pads, f"the padding needs known image sizes, got {sizes}")
     columns = zip(size, stride, dilation, pads, sizes, strict=True)
     return [Span(k, s, d, *pair, length) for k, s, d, pair, length in columns]
 
 
-def _slides(node, size, sizes):
-    """(strides, dilations, pads) of a node, for each axis."""
+def slides_of(node, size, sizes, rounds_later=False):
+    """(strides, dilations, pads) of a node, for each axis.
+
+    Pads are None for as TFLite's SAME, of an unknown size. What ceil_mode adds to an unknown size
+    in another way is not among them, and refused unless the caller `rounds_later`.
+    """
     n = len(size)
     stride = node.attr("strides", [1] * n)
     dilation = node.attr("dilations", [1] * n)
@@ -114,7 +118,7 @@ def _slides(node, size, sizes):
         node.require(is_valid, f"{name} must be {len(sizes)} positive numbers, got {list(values)}")
     pads = _pads(node, size, stride, dilation, sizes)
     if node.attr("ceil_mode", 0) and None not in pads:
-        pads = _ceil_pads(node, pads, size, stride, dilation, sizes)
+        pads = _ceil_pads(node, pads, size, stride, dilation, sizes, rounds_later)
     return stride, dilation, pads
 
 
@@ -122,7 +126,7 @@ def window_of(node, size, sizes):
     """The Window of a node over an image with these spatial sizes."""
     n = len(size)
     node.require(len(sizes) in (1, 2), f"an image must have 1 or 2 dimensions, got {len(sizes)}")
-    stride, dilation, pads = _slides(node, size, sizes)
+    stride, dilation, pads = slides_of(node, size, sizes)
     if n == 1:  # a line is an image of one row
         size, stride, dilation, sizes = ((1, *v) for v in (size, stride, dilation, sizes))
         pads = [(0, 0), *pads]
@@ -130,7 +134,7 @@ def window_of(node, size, sizes):
 
 
 def _pads(node, size, stride, dilation, sizes):
-    """(before, after) of each axis; None for as TFLite's SAME, of an unknown size."""
+    """(before, after) of each axis."""
     n, mode = len(size), node.attr("auto_pad", "NOTSET")
     modes = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
     node.require(mode in modes, f"auto_pad must be one of {modes}, got '{mode}'")
@@ -160,15 +164,20 @@ def _pads(node, size, stride, dilation, sizes):
     return same_pads
 
 
-def _ceil_pads(node, pads, size, stride, dilation, sizes):
+def _ceil_pads(node, pads, size, stride, dilation, sizes, rounds_later):
     """Padding with as much more at the end as makes the number of windows round up.
 
     A window that would start in the padding at the end is none.
     """
     ceil_pads = []
     for (before, after), k, s, d, length in zip(pads, size, stride, dilation, sizes, strict=True):
-        node.require(length is not None, "ceil_mode=1 needs a known image size")
-        last_start = length + before + after - ((k - 1) * d + 1)
+        reach = (k - 1) * d + 1
+        if length is None:
+            is_same = (before, after, s, reach) == (0, 0, 2, 2)
+            node.require(is_same or rounds_later, "ceil_mode=1 needs a known image size")
+            ceil_pads.append(None if is_same else (before, after))
+            continue
+        last_start = length + before + after - reach
         count = -(-last_start // s) + 1
         if (count - 1) * s >= length + before:
             count -= 1
