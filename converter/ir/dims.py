@@ -501,6 +501,7 @@ def _is_sum_not_negative(atom: Atom, c: int, addend: Extent, depth: int) -> bool
     return False
 
 
+@lru_cache(CACHE_SIZE)
 def _lower_bound(x: Dim) -> int | None:
     """A number that `x` is never below; None where none is known."""
     total = 0
@@ -521,6 +522,7 @@ def _upper_bound(x: Dim) -> int | None:
     return None if low is None else -low
 
 
+@lru_cache(CACHE_SIZE)
 def _atom_bounds(atom: Atom) -> tuple[int | None, int | None]:
     """Numbers that an atom is never below and never above."""
     if atom.kind == SYMBOL:

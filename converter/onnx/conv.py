@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..lowering.moves import reshaped, to_channels_first, to_channels_last, transposed
+from ..ir.sizes import as_size
+from ..lowering.moves import (
+    extent,
+    regrouped,
+    reshaped,
+    to_channels_first,
+    to_channels_last,
+    transposed,
+)
 from .registry import lower
 
 
@@ -216,11 +224,9 @@ def conv(node, b):
     channels, sizes = node.shape()[1], node.shape()[2:]
     node.require(None not in (n, group_channels, *size), "the shape of the filters must be known")
     groups = node.attr("group", 1)
-    node.require(
-        channels is not None,
-        f"the number of channels must be known to be {groups * group_channels}; give the model's "
-        "inputs a fixed shape (input_shapes)",
-    )
+    if channels is None:
+        channels = groups * group_channels
+        node = node.with_inputs(_with_channels(node, b, channels), *node.inputs[1:])
     node.require(
         channels == groups * group_channels and n % groups == 0,
         f"{groups} groups of {group_channels} channels must be the image's {channels} channels "
@@ -242,6 +248,21 @@ def conv(node, b):
     else:
         out = b.CONV_2D(x, transposed(filters, (0, 2, 3, 1), b), bias, **options)
     return result_of(node, b, out)
+
+
+def _with_channels(node, b, channels):
+    """The image, of as many channels; where it has others, its elements do not fill the shape.
+
+    A size that is an input's is assumed to be that number instead.
+    """
+    x = node.inputs[0]
+    size = None if x.sizes is None else x.sizes[1]
+    assumption = None if size is None else b.graph.scope.assume(as_size(size), channels)
+    if assumption is not None:
+        raise assumption
+    last = to_channels_last(x, b)
+    sizes = [extent(last, axis, b) for axis in range(last.rank - 1)]
+    return to_channels_first(regrouped(last, [*sizes, channels], b), b)
 
 
 def _conv3d(node, b, size, groups):
