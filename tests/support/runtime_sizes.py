@@ -26,12 +26,17 @@ class FreeRow:
         sets: what the model is given, by name, once for each set of sizes.
         constants: what it has, by name.
         domain: of the operator.
+        results: names of the node's, of which "y" leaves the model.
         attributes: the node's.
     """
 
-    def __init__(self, kind, names, free, sets, constants=None, domain="", **attributes):
+    def __init__(
+        self, kind, names, free, sets, constants=None, domain="", results="y", **attributes
+    ):
         inputs = [name.replace("-", "") for name in names.split()]
-        self.node = helper.make_node(kind, inputs, ["y"], name="layer", domain=domain, **attributes)
+        self.node = helper.make_node(
+            kind, inputs, results.split(), name="layer", domain=domain, **attributes
+        )
         self.free, self.sets, self.constants = free, list(sets), constants or {}
 
     def model(self):
@@ -253,6 +258,8 @@ ROWS = {
         strides=[2, 2], pads=[1, 2, 1, 1]),
     "AveragePool rounded up with pads": pooled("AveragePool", ceil_mode=1, count_include_pad=1,
         strides=[2, 3]),
+    "LinearAttention": layer("LinearAttention", "q k v", q_num_heads=4, kv_num_heads=4,
+        update_rule="linear", results="y z"),
 }  # fmt: skip
 """Name -> FreeRow."""
 QUICK = frozenset(
@@ -263,7 +270,7 @@ QUICK = frozenset(
         *("Col2Im", "GatherElements", "Pad edge", "Pad reflect", "Conv of volumes"),
         *("MaxPool of volumes", "AveragePool", "AveragePool of volumes"),
         *("MaxPool rounded up padded", "AveragePool rounded up with pads"),
-        *("Attention", "MultiHeadAttention", "RotaryEmbedding", "STFT"),
+        *("Attention", "MultiHeadAttention", "RotaryEmbedding", "STFT", "LinearAttention"),
     }
 )
 """Those of every run."""

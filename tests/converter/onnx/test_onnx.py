@@ -488,7 +488,7 @@ def test_operator_sets_before_the_seventh(kind, litert):
 
 NOT_BUILT = {
     f"com.microsoft.{name}"
-    for name in ("AttnLSTM", "GatedDeltaNet", "HyperConnectionLowRankMix", "LinearAttention",
+    for name in ("AttnLSTM", "GatedDeltaNet", "HyperConnectionLowRankMix",
                  "NGramHashMapping", "SparseAttention")
 }  # fmt: skip
 """Operators of ONNX Runtime that builtins could express."""
