@@ -501,6 +501,7 @@ def _is_sum_not_negative(atom: Atom, c: int, addend: Extent, depth: int) -> bool
     return False
 
 
+@lru_cache(CACHE_SIZE)
 def _lower_bound(x: Dim) -> int | None:
     """A number that `x` is never below; None where none is known."""
     total = 0
@@ -521,6 +522,7 @@ def _upper_bound(x: Dim) -> int | None:
     return None if low is None else -low
 
 
+@lru_cache(CACHE_SIZE)
 def _atom_bounds(atom: Atom) -> tuple[int | None, int | None]:
     """Numbers that an atom is never below and never above."""
     if atom.kind == SYMBOL:
@@ -555,18 +557,26 @@ def evaluate(x: Extent, numbers: Mapping[str, int]) -> int:
 
     Raises KeyError when one of them is not there, ZeroDivisionError for a division by 0.
     """
+    return _evaluated(x, numbers, {})
+
+
+def _evaluated(x: Extent, numbers: Mapping[str, int], known: dict[Atom, int]) -> int:
+    """`evaluate`; an atom that stands in many places is computed once."""
     if isinstance(x, int):
         return x
+    for monomial, _ in x.terms:
+        for atom, _ in monomial:
+            if atom not in known:
+                known[atom] = _number_of(atom, numbers, known)
     return sum(
-        c * prod(_evaluated(atom, numbers) ** power for atom, power in monomial)
-        for monomial, c in x.terms
+        c * prod(known[atom] ** power for atom, power in monomial) for monomial, c in x.terms
     )
 
 
-def _evaluated(atom: Atom, numbers: Mapping[str, int]) -> int:
+def _number_of(atom: Atom, numbers: Mapping[str, int], known: dict[Atom, int]) -> int:
     if atom.kind in (SYMBOL, OPAQUE):
         return numbers[atom.text]
-    values = [evaluate(arg, numbers) for arg in atom.args]
+    values = [_evaluated(arg, numbers, known) for arg in atom.args]
     if atom.kind == FLOOR:
         return values[0] // values[1]
     if atom.kind == BROADCAST:

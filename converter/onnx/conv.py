@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..lowering.moves import reshaped, to_channels_first, to_channels_last, transposed
+from ..ir.sizes import as_size
+from ..lowering.moves import (
+    extent,
+    regrouped,
+    reshaped,
+    to_channels_first,
+    to_channels_last,
+    transposed,
+)
 from .registry import lower
 
 
@@ -97,14 +105,18 @@ class Span:
 
 def spans_of(node, size, sizes):
     """What slides along each axis of an image of any number of dimensions."""
-    stride, dilation, pads = _slides(node, size, sizes)
-    node.require(None not in pads, f"auto_pad needs known image sizes, got {sizes}")
+    stride, dilation, pads = slides_of(node, size, sizes)
+    node.require(None not in pads, f"the padding needs known image sizes, got {sizes}")
     columns = zip(size, stride, dilation, pads, sizes, strict=True)
     return [Span(k, s, d, *pair, length) for k, s, d, pair, length in columns]
 
 
-def _slides(node, size, sizes):
-    """(strides, dilations, pads) of a node, for each axis."""
+def slides_of(node, size, sizes, rounds_later=False):
+    """(strides, dilations, pads) of a node, for each axis.
+
+    Pads are None for as TFLite's SAME, of an unknown size. What ceil_mode adds to an unknown size
+    in another way is not among them, and refused unless the caller `rounds_later`.
+    """
     n = len(size)
     stride = node.attr("strides", [1] * n)
     dilation = node.attr("dilations", [1] * n)
@@ -114,7 +126,7 @@ def _slides(node, size, sizes):
         node.require(is_valid, f"{name} must be {len(sizes)} positive numbers, got {list(values)}")
     pads = _pads(node, size, stride, dilation, sizes)
     if node.attr("ceil_mode", 0) and None not in pads:
-        pads = _ceil_pads(node, pads, size, stride, dilation, sizes)
+        pads = _ceil_pads(node, pads, size, stride, dilation, sizes, rounds_later)
     return stride, dilation, pads
 
 
@@ -122,7 +134,7 @@ def window_of(node, size, sizes):
     """The Window of a node over an image with these spatial sizes."""
     n = len(size)
     node.require(len(sizes) in (1, 2), f"an image must have 1 or 2 dimensions, got {len(sizes)}")
-    stride, dilation, pads = _slides(node, size, sizes)
+    stride, dilation, pads = slides_of(node, size, sizes)
     if n == 1:  # a line is an image of one row
         size, stride, dilation, sizes = ((1, *v) for v in (size, stride, dilation, sizes))
         pads = [(0, 0), *pads]
@@ -130,7 +142,7 @@ def window_of(node, size, sizes):
 
 
 def _pads(node, size, stride, dilation, sizes):
-    """(before, after) of each axis; None for as TFLite's SAME, of an unknown size."""
+    """(before, after) of each axis."""
     n, mode = len(size), node.attr("auto_pad", "NOTSET")
     modes = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
     node.require(mode in modes, f"auto_pad must be one of {modes}, got '{mode}'")
@@ -160,15 +172,20 @@ def _pads(node, size, stride, dilation, sizes):
     return same_pads
 
 
-def _ceil_pads(node, pads, size, stride, dilation, sizes):
+def _ceil_pads(node, pads, size, stride, dilation, sizes, rounds_later):
     """Padding with as much more at the end as makes the number of windows round up.
 
     A window that would start in the padding at the end is none.
     """
     ceil_pads = []
     for (before, after), k, s, d, length in zip(pads, size, stride, dilation, sizes, strict=True):
-        node.require(length is not None, "ceil_mode=1 needs a known image size")
-        last_start = length + before + after - ((k - 1) * d + 1)
+        reach = (k - 1) * d + 1
+        if length is None:
+            is_same = (before, after, s, reach) == (0, 0, 2, 2)
+            node.require(is_same or rounds_later, "ceil_mode=1 needs a known image size")
+            ceil_pads.append(None if is_same else (before, after))
+            continue
+        last_start = length + before + after - reach
         count = -(-last_start // s) + 1
         if (count - 1) * s >= length + before:
             count -= 1
@@ -207,11 +224,9 @@ def conv(node, b):
     channels, sizes = node.shape()[1], node.shape()[2:]
     node.require(None not in (n, group_channels, *size), "the shape of the filters must be known")
     groups = node.attr("group", 1)
-    node.require(
-        channels is not None,
-        f"the number of channels must be known to be {groups * group_channels}; give the model's "
-        "inputs a fixed shape (input_shapes)",
-    )
+    if channels is None:
+        channels = groups * group_channels
+        node = node.with_inputs(_with_channels(node, b, channels), *node.inputs[1:])
     node.require(
         channels == groups * group_channels and n % groups == 0,
         f"{groups} groups of {group_channels} channels must be the image's {channels} channels "
@@ -233,6 +248,21 @@ def conv(node, b):
     else:
         out = b.CONV_2D(x, transposed(filters, (0, 2, 3, 1), b), bias, **options)
     return result_of(node, b, out)
+
+
+def _with_channels(node, b, channels):
+    """The image, of as many channels; where it has others, its elements do not fill the shape.
+
+    A size that is an input's is assumed to be that number instead.
+    """
+    x = node.inputs[0]
+    size = None if x.sizes is None else x.sizes[1]
+    assumption = None if size is None else b.graph.scope.assume(as_size(size), channels)
+    if assumption is not None:
+        raise assumption
+    last = to_channels_last(x, b)
+    sizes = [extent(last, axis, b) for axis in range(last.rank - 1)]
+    return to_channels_first(regrouped(last, [*sizes, channels], b), b)
 
 
 def _conv3d(node, b, size, groups):

@@ -1,7 +1,8 @@
 """Models of float16 and float64: their nodes compute in float32, and what leaves the model is cast.
 
 A node's operands are cast to float32 and its results back; where such a result is an operand again,
-the float32 that it was cast from is taken. Constants of float64 alone are computed as they are.
+the float32 that it was cast from is taken. Constants of float64 alone are computed as they are,
+where a kernel does.
 """
 
 from __future__ import annotations
@@ -34,6 +35,13 @@ PASS_THROUGH = {
     "Size",
 }
 """Operators that mean these types themselves, or that other nodes are inside of."""
+FLOAT32_ALONE = {
+    *("Conv", "ConvTranspose", "Einsum", "Gemm", "MatMul"),
+    *("Elu", "Erf", "Gelu", "HardSigmoid", "HardSwish", "LogSoftmax", "Mish", "PRelu", "Selu"),
+    *("Sigmoid", "Softmax", "Softplus", "Softsign", "Swish", "Tanh"),
+    *("LayerNormalization", "RMSNormalization", "ScatterElements", "ScatterND"),
+}
+"""Operators that are not computed in float64, of constants neither."""
 LIKE_INPUT = {"Bernoulli", "EyeLike", "RandomNormalLike", "RandomUniformLike"}
 """Operators that give the type of their operand, unless the attribute dtype says another."""
 
@@ -54,7 +62,7 @@ class OtherFloats:
         if node.type in PASS_THROUGH and not node.domain:
             return False
         operands = [x for x in node.inputs if isinstance(x, Tensor)]
-        is_computed = any(x.value is None for x in operands)
+        is_computed = node.type in FLOAT32_ALONE or any(x.value is None for x in operands)
         return any(
             x.dtype == HALF or (x.dtype == DOUBLE and (is_computed or x.value is None))
             for x in operands

@@ -18,7 +18,7 @@ from ..lowering.moves import (
     to_channels_first,
     to_channels_last,
 )
-from .conv import image_of, padded, result_of, spans_of, window_of
+from .conv import Span, image_of, padded, result_of, slides_of, spans_of, window_of
 from .registry import lower
 
 MAX_IMAGE = 2
@@ -73,6 +73,8 @@ def max_pool(node, b):
     """The largest element of each window."""
     if node.has_output(1):
         return _max_pool_with_indices(node, b)
+    if _rounds_up(node):
+        return _rounded_up(node, b)
     if _is_general(node):
         spans = spans_of(node, node.attr("kernel_shape"), node.shape()[2:])
         return combined(b, padded_by(b, node.inputs[0], spans, _lowest(node)), spans, b.MAXIMUM)
@@ -86,10 +88,14 @@ def max_pool(node, b):
 @lower("AveragePool")
 def average_pool(node, b):
     """The mean of each window; of its part inside the image unless count_include_pad."""
+    if _rounds_up(node):
+        return _rounded_up(node, b)
     if _is_general(node):
         return _general_average(node, b)
     window = window_of(node, node.attr("kernel_shape"), node.shape()[2:])
-    include, is_known = node.attr("count_include_pad", 0), None not in window.sizes
+    is_padded = node.attr("auto_pad", "NOTSET") != "NOTSET" or any(node.attr("pads", []))
+    include = is_padded and node.attr("count_include_pad", 0)
+    is_known = None not in window.sizes
     if window.padding and not (include and window.padding == "SAME"):
         x = image_of(node, b)
         return result_of(node, b, _pooled(b.AVERAGE_POOL_2D, x, window, window.padding))
@@ -101,6 +107,78 @@ def average_pool(node, b):
         if (counts != prod(window.size)).any():
             out = b.MUL(out, (prod(window.size) / counts[None, :, :, None]).astype(np.float32))
     return result_of(node, b, out)
+
+
+def _rounds_up(node):
+    """Whether ceil_mode adds windows to an unknown size in another way than TFLite's SAME."""
+    if not node.attr("ceil_mode", 0) or node.attr("auto_pad", "NOTSET") != "NOTSET":
+        return False
+    sizes = node.shape()[2:]
+    stride, _, pads = slides_of(node, node.attr("kernel_shape"), sizes, rounds_later=True)
+    columns = zip(stride, pads, sizes, strict=True)
+    is_general = _is_general(node)
+    return any(n is None and s > 1 and (is_general or pair is not None) for s, pair, n in columns)
+
+
+def _rounded_up(node, b):
+    """Pooling that pads as much more behind unknown sizes as the last windows reach out there."""
+    size, sizes = node.attr("kernel_shape"), node.shape()[2:]
+    columns = zip(size, *slides_of(node, size, sizes, rounds_later=True), sizes, strict=True)
+    spans = [Span(k, s, d, *(pair or (0, 0)), length) for k, s, d, pair, length in columns]
+    is_largest, is_general, n = node.type == "MaxPool", _is_general(node), len(spans)
+    x = node.inputs[0] if is_general else image_of(node, b)
+    first = 2 if is_general else x.rank - 1 - n
+    added = _added_behind(node, b, x, first, spans)
+
+    def pooled(x, value, before, after):
+        middle = b.PACK(int32s(before), b.ADD(added, int32s(after)), axis=1, values_count=2)
+        around = (np.zeros((m, 2), np.int32) for m in (first, x.rank - first - n))
+        pairs = b.CONCATENATION(*(m for m in (next(around), middle, *around) if m.shape[0]), axis=0)
+        x = b.PADV2(x, pairs, like(x, value, b)) if value else b.PAD(x, pairs)
+        if is_general:
+            return combined(b, x, spans, b.MAXIMUM if is_largest else b.ADD)
+        window = [1] * (MAX_IMAGE - n) + size, [1] * (MAX_IMAGE - n) + [s.stride for s in spans]
+        kind = b.MAX_POOL_2D if is_largest else b.AVERAGE_POOL_2D
+        return _windows_of(kind, x, *window, "VALID")
+
+    before, after = [s.before for s in spans], [s.after for s in spans]
+    out = pooled(x, _lowest(node) if is_largest else 0, before, after)
+    if not is_largest:
+        pads = (
+            node.attr("pads", [0] * (2 * n)) if node.attr("count_include_pad", 0) else [0] * 2 * n
+        )
+        ones = _ones(b, x, first, np.add(pads[:n], pads[n:]))
+        out = b.DIV(
+            out, pooled(ones, 0, np.subtract(before, pads[:n]), np.subtract(after, pads[n:]))
+        )
+    return out if is_general else result_of(node, b, out)
+
+
+def _ones(b, x, first, added):
+    """Ones in the sizes of an image and so many more, and 1 along the other axes."""
+    n = len(added)
+    parts = [np.int32(1)] * x.rank
+    for i in range(n):
+        parts[first + i] = b.ADD(extent(x, first + i, b), np.int32(added[i]))
+    return b.FILL(b.PACK(*parts, axis=0, values_count=x.rank), like(x, 1, b))
+
+
+def _added_behind(node, b, x, first, spans):
+    """How much the last windows reach behind each axis, if they begin before its end."""
+    n = len(spans)
+    sizes = b.STRIDED_SLICE(
+        b.SHAPE(x, out_type="INT32"), int32s([first]), int32s([first + n]), int32s([1])
+    )
+    stride = int32s([s.stride for s in spans])
+    filled = int32s([s.reach - s.before - s.after for s in spans])
+    node.require(
+        all(s.after < s.reach for s in spans), "pads must be smaller than the window in ceil_mode=1"
+    )
+    added = b.FLOOR_MOD(b.SUB(b.constant(filled), sizes), stride)
+    limits = [min(s.stride, s.reach - s.after) for s in spans]
+    if limits == stride.tolist():
+        return added
+    return b.SELECT_V2(b.LESS(added, int32s(limits)), added, like(added, 0, b))
 
 
 def _counts(node, window, include):
@@ -121,8 +199,14 @@ def _counts(node, window, include):
 
 
 def _pooled(kind, x, window, padding):
-    height, width = window.size
-    return kind(x, padding=padding, filter_height=height, filter_width=width, **window.steps)
+    return _windows_of(kind, x, window.size, window.stride, padding)
+
+
+def _windows_of(kind, x, size, stride, padding):
+    return kind(
+        x, padding=padding, filter_height=size[0], filter_width=size[1],
+        stride_h=stride[0], stride_w=stride[1],
+    )  # fmt: skip
 
 
 GLOBAL = {"GlobalAveragePool": "MEAN", "GlobalMaxPool": "REDUCE_MAX"}

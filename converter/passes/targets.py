@@ -143,6 +143,15 @@ def _with_float_weights(position: int) -> Rule:
     return rule
 
 
+def _of_bytes(op: Op, b: Builder) -> Tensor | None:
+    """The same operator on truth values as int8."""
+    x = op.inputs[0]
+    if x.dtype != np.bool_:
+        return None
+    y = b.op(op.kind, b.CAST(x, dtype=np.int8), *op.inputs[1:], **options_of(op))
+    return b.CAST(y, dtype=np.bool_)
+
+
 def _with_one_scale(op: Op, b: Builder) -> Tensor | None:
     """DEQUANTIZE of constant channels: of the integers, times the scales."""
     x = op.inputs[0]
@@ -231,6 +240,7 @@ RULES: dict[str, Rule] = {
     "DEPTHWISE_CONV_2D": _with_float_weights(1),
     "DEQUANTIZE": _with_one_scale,
     "FULLY_CONNECTED": _with_float_weights(1),
+    "GATHER_ND": _of_bytes,
     "GELU": _gelu,
     "POW": _power,
     "REDUCE_PROD": _product,

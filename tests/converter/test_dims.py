@@ -153,3 +153,14 @@ def test_lowering_starts_again_with_what_an_operator_demands():
 
     assert str(lowered(lower)) == "a"
     assert [first is second for first, second in seen] == [False, True]
+
+
+def test_nested_sizes_take_no_time_that_grows_with_their_text():
+    """Each within the next twice, both bounds of each; the number is computed once."""
+    x = h
+    for _ in range(16):
+        nested = dims.add(dims.smallest(x, dims.multiply(2, w)), dims.largest(x, 3))
+        x = dims.floor_div(nested, 2)
+    assert dims.not_negative(x)
+    assert not dims.not_negative(dims.subtract(x, 2))
+    assert dims.evaluate(x, {"h": 8, "w": 4}) == 8

@@ -84,6 +84,15 @@ def test_repetitions(multiples):
     np.testing.assert_array_equal(run(written, x), np.tile(x, multiples))
 
 
+def test_truth_values_by_their_places():
+    places = np.int32([[1], [0], [1]])
+    content = model_of("GATHER_ND", (2, 3), (3, 3), places, dtype="BOOL")
+    written = converted(content, "tf-2.14")
+    assert kinds_of(written) == ["CAST", "GATHER_ND", "CAST"]
+    x = np.array([[True, False, True], [False, True, True]])
+    np.testing.assert_array_equal(run(written, x), x[[1, 0, 1]])
+
+
 @pytest.mark.parametrize("approximate", [False, True])
 @pytest.mark.parametrize("types", ["float32", "int8"])
 def test_gelu(types, approximate):

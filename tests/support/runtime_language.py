@@ -26,6 +26,30 @@ NORMS = {"ks": floats(4, 8), "qs": floats(4, 8)}
 EXPERTS = {"x": floats(2, 5, 12)}
 EXPERT_BIAS = {"b": floats(12, size=0.1)}
 
+
+def linear_attentions():
+    """Each rule, with and without a state; shared heads both ways, decay of heads and of keys."""
+    x = {"q": floats(2, 6, 12), "k": floats(2, 6, 6), "v": floats(2, 6, 8)}
+    gates = {"d": -np.abs(floats(2, 6, 2)), "b": np.abs(floats(2, 6, 2)) / 2}
+    past, of_keys, one = floats(2, 2, 3, 4), -np.abs(floats(2, 6, 6)), np.abs(floats(2, 6, 1)) / 2
+    sizes = {"q_num_heads": 4, "kv_num_heads": 2}
+
+    def row(rule, names="q k v - d b", feeds=None, **attributes):
+        attributes = {"update_rule": rule, **sizes, **attributes}
+        return Row("LinearAttention", names, feeds or {**x, **gates}, {}, "y z", **attributes)
+
+    return {
+        "LinearAttention": row("linear", "q k v", x),
+        "LinearAttention gated": row("gated", "q k v p d", {**x, "p": past, "d": of_keys}),
+        "LinearAttention delta": row("delta", "q k v p - b", {**x, "p": past, "b": one}),
+        "LinearAttention gated_delta": row("gated_delta", scale=0.5),
+        "LinearAttention a token": row("gated_delta",
+            "q k v p d b", {k: y[:, :1] for k, y in {**x, **gates}.items()} | {"p": past}),
+        "LinearAttention inverse": row("gated", "q k v - d", {**x, "q": floats(2, 6, 3),
+            "d": gates["d"]}, q_num_heads=1),
+    }  # fmt: skip
+
+
 ROWS = {
     "WordConvEmbedding": Row("WordConvEmbedding", "x w b c", {"x": WORDS}, LETTERS),
     "WordConvEmbedding one": Row("WordConvEmbedding", "x w b c", {"x": WORDS},
@@ -54,4 +78,5 @@ ROWS = {
     "MoEGroupRouter scores": Row("MoEGroupRouter", "x b", {"x": floats(5, 12)}, EXPERT_BIAS,
         "- s w", top_k=3),
     "SampleOp": Row("SampleOp", "x", {"x": IMAGE}),
+    **linear_attentions(),
 }  # fmt: skip

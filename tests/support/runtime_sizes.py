@@ -26,12 +26,17 @@ class FreeRow:
         sets: what the model is given, by name, once for each set of sizes.
         constants: what it has, by name.
         domain: of the operator.
+        results: names of the node's, of which "y" leaves the model.
         attributes: the node's.
     """
 
-    def __init__(self, kind, names, free, sets, constants=None, domain="", **attributes):
+    def __init__(
+        self, kind, names, free, sets, constants=None, domain="", results="y", **attributes
+    ):
         inputs = [name.replace("-", "") for name in names.split()]
-        self.node = helper.make_node(kind, inputs, ["y"], name="layer", domain=domain, **attributes)
+        self.node = helper.make_node(
+            kind, inputs, results.split(), name="layer", domain=domain, **attributes
+        )
         self.free, self.sets, self.constants = free, list(sets), constants or {}
 
     def model(self):
@@ -210,6 +215,13 @@ def layers():
     }
 
 
+NO_PADS = {"pads": [0] * 4}
+ROUNDED_UP = {
+    "halves": {"kernel_shape": [2, 2], "strides": [2, 2], **NO_PADS},
+    "thirds": {"kernel_shape": [2, 3], "strides": [3, 2], **NO_PADS},
+    "padded": {"strides": [3, 2], "pads": [1, 0, 1, 1]},
+}
+"""Windows that ceil_mode adds to."""
 ROWS = {
     **dict(resizes()),
     **{f"ScatterElements {r}": scattered("ScatterElements", r) for r in ("none", "add", "max")},
@@ -240,6 +252,14 @@ ROWS = {
         {"s": np.int64(3), "w": floats(4)}),
     "DFT": FreeRow("DFT", "x", {"x": {0: "n", 1: "m"}}, [{"x": floats(n, m, 8, 1)}
         for n, m in BATCHES], axis=2, onesided=1),
+    **{f"{kind} rounded up {name}": pooled(kind, ceil_mode=1, **attributes)
+       for kind in ("MaxPool", "AveragePool") for name, attributes in ROUNDED_UP.items()},
+    "MaxPool rounded up dilated": pooled("MaxPool", ceil_mode=1, dilations=[1, 2],
+        strides=[2, 2], pads=[1, 2, 1, 1]),
+    "AveragePool rounded up with pads": pooled("AveragePool", ceil_mode=1, count_include_pad=1,
+        strides=[2, 3]),
+    "LinearAttention": layer("LinearAttention", "q k v", q_num_heads=4, kv_num_heads=4,
+        update_rule="linear", results="y z"),
 }  # fmt: skip
 """Name -> FreeRow."""
 QUICK = frozenset(
@@ -249,7 +269,8 @@ QUICK = frozenset(
         *("ScatterND none 2", "GatherND batches", "GridSample bilinear zeros 0", "RoiAlign"),
         *("Col2Im", "GatherElements", "Pad edge", "Pad reflect", "Conv of volumes"),
         *("MaxPool of volumes", "AveragePool", "AveragePool of volumes"),
-        *("Attention", "MultiHeadAttention", "RotaryEmbedding", "STFT"),
+        *("MaxPool rounded up padded", "AveragePool rounded up with pads"),
+        *("Attention", "MultiHeadAttention", "RotaryEmbedding", "STFT", "LinearAttention"),
     }
 )
 """Those of every run."""

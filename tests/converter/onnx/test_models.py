@@ -261,6 +261,16 @@ DOUBLE = {
     ],
     "doubles leave": [node("Sin", "x", "e"), node("ReduceMean", "e", keepdims=1)],
 }
+CONSTANTS = {"w": floats(4, 4).astype(np.float64), "v": floats(1, 2, 5, 5).astype(np.float64),
+             "k": floats(4, 2, 2, 2).astype(np.float64)}  # fmt: skip
+OF_CONSTANTS = {
+    "MatMul": node("MatMul", "w w", "c"),
+    "Gemm": node("Gemm", "w w", "c"),
+    "Einsum": node("Einsum", "w w", "c", equation="ij,kj->ik"),
+    "Conv": node("Conv", "v k", "c"),
+    **{kind: node(kind, "w", "c") for kind in ("Sigmoid", "Tanh", "Erf", "Softmax", "Softplus")},
+}
+"""What is computed of constants of float64 alone, and has no kernel of it."""
 
 
 @pytest.mark.parametrize("name", DOUBLE)
@@ -268,6 +278,16 @@ def test_float64_is_computed_in_float32(name, litert):
     feeds = {"x": FEATURES.astype(np.float64)}
     with pytest.warns(UserWarning, match="compute in float64 in the source and in float32 in"):
         checked(model_of(DOUBLE[name], feeds), feeds, litert)
+
+
+@pytest.mark.parametrize("kind", OF_CONSTANTS)
+def test_constants_of_float64_without_a_kernel(kind, litert):
+    nodes = [OF_CONSTANTS[kind], node("Cast", "c", "d", to=onnx.TensorProto.FLOAT),
+             node("ReduceSum", "d", "s", keepdims=0), node("Add", "x s")]  # fmt: skip
+    feeds = {"x": FEATURES}
+    with pytest.warns(UserWarning, match="compute in float64 in the source and in float32 in"):
+        content = checked(model_of(nodes, feeds, constants=CONSTANTS), feeds, litert)
+    assert kinds(content) == ["ADD"]
 
 
 @pytest.mark.parametrize("layout", ["channels_last", {"x": "channels_last", "y": "channels_last"}])

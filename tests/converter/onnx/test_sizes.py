@@ -447,3 +447,23 @@ def test_positions_are_never_negative(litert):
     content = converted(model)
     assert "FLOOR_MOD" not in kinds(content)
     agrees_at([(3, 7, 4), (1, 2, 4)], model, litert, content=content)
+
+
+def test_channels_that_only_the_filters_tell(litert):
+    """Tokens that go back into an image whose sizes are computed, as Segformer has it."""
+    sizes = [
+        node("Conv", "x w", "image", strides=[2, 2], pads=[1, 1, 1, 1]),
+        node("Shape", "image", "n", end=1),
+        node("Shape", "image", "hw", start=2),
+        node("Concat", "n hw unknown", "shape", axis=0),
+        node("Max", "shape least", "full"),
+        node("Reshape", "image tokens", "rows"),
+        node("Transpose", "rows", "words", perm=[0, 2, 1]),
+        node("Reshape", "words full", "back"),
+        node("Transpose", "back", "first", perm=[0, 3, 1, 2]),
+        node("Conv", "first k", pads=[1, 1, 0, 0]),
+    ]
+    constants = {"w": floats(4, 3, 3, 3), "k": floats(5, 4, 2, 2), "unknown": np.int64([-1]),
+                 "least": np.int64([1, 1, 1, -1]), "tokens": np.int64([0, 4, -1])}  # fmt: skip
+    model = free_model(sizes, (2, 3, 5, 7), constants)
+    agrees_at(((2, 3, 5, 7), (1, 3, 4, 4), (3, 3, 9, 2)), model, litert)
