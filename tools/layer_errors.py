@@ -101,7 +101,7 @@ def layer_errors(converter: Any) -> list[LayerErrors]:
         raise ValueError("a report needs a quantized model; call convert() with a recipe before")
     if converter.representative_dataset is None:
         raise ValueError("a report compares layers on samples; set representative_dataset")
-    samples = Samples(converter.representative_dataset, last.sources, 1).each()
+    samples = Samples(converter.representative_dataset, last.sources).each()
     chosen = list(islice(samples, N_SAMPLES))
     rows: list[LayerErrors] = []
     before: list[list[LayerErrors]] = []

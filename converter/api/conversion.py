@@ -15,7 +15,7 @@ from ..sources.positions import arranged
 from ..sources.source import GraphSource, Source
 from .graphs import Lowering
 from .options import OpsSet, Optimize, constants
-from .proofs import noise_of, sampled, tried, verified_on
+from .proofs import n_measured, noise_of, sampled, tried, verified_on
 from .sample_statistics import warn_of_samples
 from .samples import Sample, Samples, check_verify_inputs
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ..verify.verification import Function, Verified
     from .settings import Settings
     from .summary import Stage
-
-N_SAMPLES = 2  # of a representative dataset that the written file is verified on
 
 
 class Conversion:
@@ -126,7 +124,7 @@ class Conversion:
         self.is_measured = recipe is not None and bool(recipe.calibrates or recipe.algorithms)
         is_read = self.is_measured or self.settings.verify
         dataset = self.settings.representative_dataset if is_read else None
-        samples = Samples(dataset, self.sources, N_SAMPLES)
+        samples = Samples(dataset, self.sources)
         self.pass_statistics = lowering.pass_statistics
         for_integers = recipe is not None and not recipe.weights_only
         graphs = self.graphs = lowering.graphs(for_integers)
@@ -439,7 +437,7 @@ class Conversion:
         """Compares the functions of the quantized file with those of the float one."""
         for i, (source, graph) in enumerate(zip(self.sources, graphs, strict=True)):
             key, is_random = source.key or "", self.settings.verify_inputs is None
-            inputs = sampled(samples.first(i))
+            inputs = sampled(samples.first(i, n_measured(graph)))
             if not inputs.rows:
                 inputs = tried(self.verified_on[key], graph, is_random, is_stated)
             noise = noise_of(graph, i, plain, quantized, inputs, is_stated)

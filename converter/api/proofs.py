@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from .samples import Samples
 
 
+MAX_WORK = 1 << 30  # steps on single numbers that measuring a quantized file may take, about
+
+
 class Noise(NamedTuple):
     """How far a quantized file lies from the float one.
 
@@ -62,6 +65,15 @@ class Inputs(NamedTuple):
 
     rows: list[list[np.ndarray]]
     words: str
+
+
+def n_measured(graph: Graph) -> int:
+    """How many samples a quantized graph is measured on: many where they cost little."""
+    from ..quantize.islands import work_of
+    from .samples import MAX_MEASURED, N_VERIFIED
+
+    work = sum(work_of(op) for part in graph.reachable() for op in part.ops)
+    return max(N_VERIFIED, min(MAX_MEASURED, MAX_WORK // max(work, 1)))
 
 
 def sampled(rows: list[list[np.ndarray]]) -> Inputs:

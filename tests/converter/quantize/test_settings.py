@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
-from running import kinds
+from rewriting import graph_of
+from running import answers, kinds
 
 import flatlite.compat.v1 as tf
 import flatlite.lite
+from flatlite.converter.api.proofs import n_measured
+from flatlite.converter.api.samples import Samples
 from flatlite.converter.quantize.check import Comparison, compare
 from flatlite.converter.verify.verification import Function
 from flatlite.errors import CalibrationError, ConverterError
@@ -351,6 +354,36 @@ def test_signal_to_noise():
     assert compared(converter_of("Tanh"), GOOD[0] * 0) == {"y": np.inf}
 
 
+def test_many_samples_tell_the_noise():
+    """The figure is that of all samples: the first two are loud, and hide the noise of others."""
+    dataset = [GOOD[0] * 1000, GOOD[1] * 1000, *(x for x in GOOD for _ in range(9))]
+    converter = converter_of(dataset=dataset, width=300)
+    files = [converter.convert(), converter_of(width=300, optimizations=[]).convert()]
+    quantized, plain = (
+        np.stack([answers(Interpreter(model_content=content), x)[0] for x in dataset[:32]])
+        for content in files
+    )
+    decibels = 10 * np.log10(np.square(plain).sum() / np.square(quantized - plain).sum())
+    assert converter.measured_on == {"": "32 samples of representative_dataset"}
+    assert converter.signal_to_noise[""]["y"] == pytest.approx(decibels, abs=1e-3)
+
+
+def test_large_samples_and_models_are_measured_on_few():
+    converter = converter_of()
+    converter.convert()
+    sources = converter._last.sources
+    for rows, count in ((1 << 10, 20), (1 << 16, 8), (1 << 20, 2)):
+        dataset = Samples(samples(*[[np.zeros((rows, 4), np.float32)]] * 20), sources)
+        assert len(list(dataset.each())) == 20
+        assert len(dataset.first(0, 32)) == count  # 16 bytes a row, 8 MiB in all, at least two
+    for rows, count in ((8, 32), (1 << 12, 4), (1 << 14, 2)):  # 2^16 products a row, 2^30 in all
+        graph = graph_of(f"""graph main(x: float32[{rows},256], y: float32[256,256]) {{
+            z = BATCH_MATMUL(x, y)
+            return z
+        }}""")
+        assert n_measured(graph) == count
+
+
 def test_signal_to_noise_of_each_reader():
     graph = Graph()
     x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (2, 4)}).outputs[0]
@@ -367,7 +400,7 @@ def test_signal_to_noise_of_each_reader():
     noise = converter.reader_signal_to_noise[""]
     assert list(noise) == ["s -> FULLY_CONNECTED 'b'", "s -> MINIMUM 'a'"]
     assert min(noise.values()) > 30
-    assert converter.measured_on == {"": "2 samples of representative_dataset"}
+    assert converter.measured_on == {"": "5 samples of representative_dataset"}
     converter.representative_dataset = None
     with pytest.warns(UserWarning, match="the model stays float"):
         converter.convert()
