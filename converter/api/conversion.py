@@ -126,8 +126,7 @@ class Conversion:
         dataset = self.settings.representative_dataset if is_read else None
         samples = Samples(dataset, self.sources)
         self.pass_statistics = lowering.pass_statistics
-        for_integers = recipe is not None and not recipe.weights_only
-        graphs = self.graphs = lowering.graphs(for_integers)
+        graphs = self.graphs = lowering.graphs("float32" if recipe is None else recipe.numbers)
         self.before, self.scaled_inputs = lowering.before, lowering.scaled_inputs
         self.is_trained = self._is_tensorflow() and has_fake_quant(graphs)
         if self.api_version == 1:

@@ -296,7 +296,7 @@ def reason_for_float(op: Op, size_dependent: Collection[Tensor] = (), scheme: Sc
     if dependent is not None:
         return f"'{dependent.name}' is computed from unknown sizes and has another range at each"
     if writes_state(op):
-        return f"'{op.output.name}' is for the state of an operator that stays float32"
+        return f"'{op.name}' is for the state of an operator that stays float32"
     rule = rules_of(scheme.code).get(op.kind)
     nonfinite = nonfinite_constant(op)
     if op.kind in VARIABLES:

@@ -416,6 +416,13 @@ def test_an_output_without_signal():
     opposite = Comparison("y")
     opposite.add(np.array([1.0, -1.0]), np.array([-1.0, 1.0]))
     assert "its error is larger than the signal (-6.0 dB)" in opposite.problem(0.01)
+    for sign, words in ((1.0, ""), (-1.0, "its error is larger")):  # one of three, two of three
+        outlier = Comparison("y")
+        for factor, rounded in ((1.0, 1.0), (1.0, sign), (1e6, -1.0)):
+            outlier.add(np.array([factor, -factor]), rounded * np.array([factor, -factor]))
+        assert outlier.decibels < 0
+        assert words in outlier.problem(0.01)
+        assert bool(words) == bool(outlier.problem(0.01))
     with pytest.raises(ConverterError, match="gives NaN or infinity for 'y'"):
         opposite.add(np.array([1.0]), np.array([np.nan]))
 
