@@ -55,6 +55,7 @@ class Conversion:
         is_measured: whether the float model runs on samples to be quantized.
         float_operators: how many operators of a quantized file are not, by kind.
         float_islands: these where only integer operators were asked for, with reasons.
+        masked: tensors of a quantized file that are cut off far below what matters in them.
         pass_statistics: what each pass did, by name.
         scaled_inputs: the names of inputs that the model itself scales.
         files: the float file and the quantized one, with their functions.
@@ -78,6 +79,7 @@ class Conversion:
         self.is_measured = False
         self.float_operators: dict[str, int] = {}
         self.float_islands: list[Island] = []
+        self.masked: frozenset[Tensor] = frozenset()
         self.pass_statistics: dict[str, PassStatistics] = {}
         self.scaled_inputs: set[str] = set()
         self.files: tuple[tuple[WrittenModel, list[Function]], ...] = ()
@@ -313,8 +315,9 @@ class Conversion:
             bool(self.settings.reorder_across_fake_quant),
             bool(self.settings.change_concat_input_ranges),
         )
-        float_operators, self.float_islands = quantize(graphs, recipe, ranges, stated)
-        self.float_operators = dict(float_operators)
+        outcome = quantize(graphs, recipe, ranges, stated)
+        self.float_operators = dict(outcome.float_operators)
+        self.float_islands, self.masked = list(outcome.float_islands), outcome.masked
         target = target_of(self.settings.target)
         for graph in graphs:
             rewrite_for_target(graph, target)
