@@ -328,7 +328,7 @@ class Conversion:
         self.quantized_graphs = graphs
         self.files = plain, quantized
         if self.verified or (self.settings.verify and calibrated):
-            self._compare(graphs, plain, quantized, samples, recipe.states_ranges)
+            self._compare(graphs, plain, quantized, samples, recipe)
         return quantized[1][0].content
 
     def debug_functions(self, recipe: Recipe) -> list[Function]:
@@ -434,15 +434,20 @@ class Conversion:
         plain: tuple[WrittenModel, list[Function]],
         quantized: tuple[WrittenModel, list[Function]],
         samples: Samples,
-        is_stated: bool,
+        recipe: Recipe,
     ) -> None:
         """Compares the functions of the quantized file with those of the float one."""
+        from ..quantize.check import SAVED_ADVICE, STATED_ADVICE
+
         for i, (source, graph) in enumerate(zip(self.sources, graphs, strict=True)):
             key, is_random = source.key or "", self.settings.verify_inputs is None
             inputs = sampled(samples.first(i, n_measured(graph)))
+            doubt = STATED_ADVICE if recipe.states_ranges else ""
             if not inputs.rows:
-                inputs = tried(self.verified_on[key], graph, is_random, is_stated)
-            noise = noise_of(graph, i, plain, quantized, inputs, is_stated)
+                inputs = tried(self.verified_on[key], graph, is_random, recipe.states_ranges)
+                if is_random and recipe.ranges is not None:
+                    doubt = SAVED_ADVICE
+            noise = noise_of(graph, i, plain, quantized, inputs, doubt)
             self.signal_to_noise[key], self.reader_signal_to_noise[key] = (
                 noise.outputs,
                 noise.readers,

@@ -105,7 +105,7 @@ def noise_of(
     plain: tuple[WrittenModel, list[Function]],
     quantized: tuple[WrittenModel, list[Function]],
     inputs: Inputs,
-    is_stated: bool,
+    doubt: str,
 ) -> Noise:
     """Compares function `i` of the quantized file with that of the float one.
 
@@ -114,7 +114,7 @@ def noise_of(
         i: its number.
         plain, quantized: both files and their functions.
         inputs: what they are compared on.
-        is_stated: whether the model states its ranges.
+        doubt: why an output that drowns in noise may yet be right; empty without a reason.
 
     Raises ConverterError when an output drowns in noise that samples could have told of.
     """
@@ -123,7 +123,7 @@ def noise_of(
     before, after = plain[1][i], quantized[1][i]
     tensors = plain[0].tensors[i], quantized[0].tensors[i]
     return Noise(
-        compare(before, after, inputs.rows, is_stated),
+        compare(before, after, inputs.rows, doubt),
         compare_readers(graph, before, after, tensors, inputs.rows),
         inputs.words,
     )

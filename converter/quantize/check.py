@@ -102,20 +102,24 @@ ADVICE = (
 STATED_ADVICE = (
     "do quantized_input_stats and the ranges of FakeQuant operations hold for the model's inputs?"
 )
+SAVED_ADVICE = (
+    "it was measured on random inputs, which a saved calibration knows nothing of: set "
+    "representative_dataset or verify_inputs to see what it loses on the model's own"
+)
 
 
 def compare(
     before: Function,
     after: Function,
     samples: Sequence[list[np.ndarray]],
-    is_stated: bool = False,
+    doubt: str = "",
 ) -> dict[str, float]:
     """Runs the float file and the quantized one; decibels of signal to noise by output name.
 
     Outputs that are not float32 in the float file are left out.
 
-    Raises ConverterError when an output is constant or drowns in noise; where the caller states the
-    ranges (`is_stated`), which no samples can be wrong about, it is a warning.
+    Raises ConverterError when an output is constant or drowns in noise; with a `doubt` whether the
+    ranges or these inputs tell that, it is a warning.
     """
     plain, int8 = before.interpreter(), after.interpreter()
     (_, answers), (inputs, outputs) = ports(before, plain), ports(after, int8)
@@ -135,10 +139,10 @@ def compare(
                 compared.add(i)
     for i in sorted(compared):
         problem = comparisons[i].problem(step=outputs[i].quantization[0])
-        if problem and not is_stated:
+        if problem and not doubt:
             raise ConverterError(f"{problem}; {ADVICE}")
         if problem:
-            warnings.warn(f"{problem}; {STATED_ADVICE}", stacklevel=caller())
+            warnings.warn(f"{problem}; {doubt}", stacklevel=caller())
     return {comparisons[i].name: comparisons[i].decibels for i in sorted(compared)}
 
 

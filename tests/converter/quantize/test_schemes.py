@@ -430,6 +430,8 @@ def test_entropy():
     assert high < 70  # the least that 128 of 2048 intervals can be is 62.5
     low, high = observed("entropy", x)
     assert high > 2.5
+    low, high = observed("entropy", np.maximum(x, 0))  # of which half are zeros
+    assert high > 2.5
 
 
 @pytest.mark.parametrize(
