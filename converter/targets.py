@@ -111,7 +111,7 @@ class Target:
         """Raises ConverterError naming the operators of `graphs` that the runtime does not run."""
         reachable = dict.fromkeys(callee for graph in graphs for callee in graph.reachable())
         refusals = [
-            f"{op.kind} '{op.origin or op.output.name}': {reason}"
+            f"{op.kind} '{op.origin or op.name}': {reason}"
             for graph in reachable
             for op in graph.ops
             if (reason := self.reason_against(op))

@@ -125,7 +125,7 @@ def test_convert_int8(cli, digits, tmp_path):
     result = json.loads(out)
     assert result["verified"] is True
     assert result["signal_to_noise"]["serving_default"]["output_0"] > 40
-    assert result["measured_on"] == {"serving_default": "2 samples of representative_dataset"}
+    assert result["measured_on"] == {"serving_default": "32 samples of representative_dataset"}
     assert result["float_operators"] == {}
     assert [row["type"] for row in (*result["inputs"], *result["outputs"])] == ["INT8", "UINT8"]
 

@@ -93,6 +93,30 @@ def test_errors_are_those_of_the_files():
     assert any("adaround" in words for words in row.advice)
 
 
+def test_a_mask_is_no_loss():
+    """What is cut off below the scores is not counted, and nothing is advised against it."""
+    generator = np.random.default_rng(0)
+    weights = generator.normal(size=(16, 8)).astype(np.float32)
+    mask = np.where(np.tri(8, dtype=bool), 0, -1e9).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [8, 16], name="x")
+        scores = tf.add(tf.matmul(x, tf.constant(weights)), tf.constant(mask), name="masked")
+        y = tf.matmul(tf.nn.softmax(scores), tf.constant(weights.T[:, :4]))
+        converter = TFLiteConverter.from_session(session, [x], [y])
+    converter.representative_dataset = lambda: (
+        [np.random.default_rng(i).normal(size=(8, 16)).astype(np.float32)] for i in range(8)
+    )
+    converter.quantization_recipe = {"scheme": "int8"}
+    converter.convert()
+    rows = {row.name: row for row in layer_errors(converter)}
+    assert [row.name for row in rows.values() if row.is_masked] == ["masked"]
+    assert rows["masked"].decibels > 30
+    assert rows["masked"].max_abs < 1
+    assert rows["masked"].weights is None
+    assert not rows["masked"].advice
+    assert "a mask lies farther below" in page(converter)
+
+
 def test_an_algorithm_that_was_used_is_no_advice():
     rows = layer_errors(quantized(scheme="int8_int4", algorithms=["gptq"]))
     advice = [words for row in rows for words in row.advice]
@@ -110,9 +134,21 @@ def test_the_page_needs_nothing_else():
     assert "script" not in elements.tags
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
     words = " ".join(elements.words)
-    for heading in ("What to change", "Float islands", "Sizes", "Layers", "Graph"):
+    for heading in (
+        "Outputs",
+        "Noise through the network",
+        "What to change",
+        "Float islands",
+        "Sizes",
+        "Layers",
+        "Graph",
+    ):
         assert heading in words
     assert "MEAN" in words
+    assert "scheme int8" in " ".join(words.split())
+    assert "3 of 4 operators give integers" in " ".join(words.split())
+    bars = text.split("Noise through the network")[1].split("</section>")[0]
+    assert bars.count("<rect") == 4
     assert all(name in words for name in ("int8", "uint8", "int16", "other"))
     assert elements.tags.count("svg") >= 8  # two for each layer with weights, and the graph
     drawn = [word.split()[0] for word in elements.words if "  " in word and word.endswith(" dB")]

@@ -50,6 +50,7 @@ class LayerErrors:
         weight_decibels: of the weights over their rounding.
         place: the numbers of its subgraph in the quantized file, and of its tensor there.
         called: the quantized layers in the graphs that the operator calls.
+        is_masked: whether it is cut off far below what matters in it; it is compared above that.
         advice: what would help.
     """
 
@@ -68,6 +69,7 @@ class LayerErrors:
     weight_decibels: float = 0.0
     place: tuple[int, int] = (0, 0)
     called: tuple[str, ...] = ()
+    is_masked: bool = False
     advice: list[str] = field(default_factory=list)
 
 
@@ -101,7 +103,7 @@ def layer_errors(converter: Any) -> list[LayerErrors]:
         raise ValueError("a report needs a quantized model; call convert() with a recipe before")
     if converter.representative_dataset is None:
         raise ValueError("a report compares layers on samples; set representative_dataset")
-    samples = Samples(converter.representative_dataset, last.sources, 1).each()
+    samples = Samples(converter.representative_dataset, last.sources).each()
     chosen = list(islice(samples, N_SAMPLES))
     rows: list[LayerErrors] = []
     before: list[list[LayerErrors]] = []
@@ -109,7 +111,7 @@ def layer_errors(converter: Any) -> list[LayerErrors]:
         of_signature = [sample for sample in chosen if sample[0] == i]
         if of_signature:
             places = {
-                measured.place: layer_of(tensor, last.files, measured)
+                measured.place: layer_of(tensor, last.files, measured, tensor in last.masked)
                 for tensor, measured in measure(last.files, i, of_signature).items()
             }
             rows += places.values()
@@ -199,14 +201,16 @@ def real(array: np.ndarray, params: Quantization | None) -> np.ndarray:
     return (array.astype(np.float32) - zero_point) * scale
 
 
-def layer_of(tensor: Tensor, files: Any, measured: Measured) -> LayerErrors:
-    """What a layer loses."""
+def layer_of(tensor: Tensor, files: Any, measured: Measured, is_masked: bool) -> LayerErrors:
+    """What a layer loses; of one that is masked what lies below its limits is no loss."""
     expected, actual = np.stack(measured.expected), np.stack(measured.actual)
-    error = (actual - expected).astype(np.float64)
     params, storage_type = tensor.quantization, np.dtype(tensor.dtype)
     limits = None
     if params is not None and storage_type.kind in "iu":
         limits = params.limits(storage_type)
+    if is_masked and limits is not None:
+        expected = np.maximum(expected, np.float32(limits[0]))
+    error = (actual - expected).astype(np.float64)
     row = LayerErrors(
         tensor.name,
         tensor.producer.kind if tensor.producer is not None else "",
@@ -219,7 +223,10 @@ def layer_of(tensor: Tensor, files: Any, measured: Measured) -> LayerErrors:
         channel_ratio(expected),
         place=measured.quantized_place,
         called=called_by(tensor),
+        is_masked=is_masked,
     )
+    if is_masked:  # what it reads beside its input is the mask
+        return row
     (plain, _), (quantized, _) = files
     (first, k), (second, j) = measured.place, measured.quantized_place
     add_weights(row, plain.model.subgraphs[first], quantized.model.subgraphs[second], k, j)

@@ -15,7 +15,7 @@ from ..sources.positions import arranged
 from ..sources.source import GraphSource, Source
 from .graphs import Lowering
 from .options import OpsSet, Optimize, constants
-from .proofs import noise_of, sampled, tried, verified_on
+from .proofs import n_measured, noise_of, sampled, tried, verified_on
 from .sample_statistics import warn_of_samples
 from .samples import Sample, Samples, check_verify_inputs
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ..verify.verification import Function, Verified
     from .settings import Settings
     from .summary import Stage
-
-N_SAMPLES = 2  # of a representative dataset that the written file is verified on
 
 
 class Conversion:
@@ -57,6 +55,7 @@ class Conversion:
         is_measured: whether the float model runs on samples to be quantized.
         float_operators: how many operators of a quantized file are not, by kind.
         float_islands: these where only integer operators were asked for, with reasons.
+        masked: tensors of a quantized file that are cut off far below what matters in them.
         pass_statistics: what each pass did, by name.
         scaled_inputs: the names of inputs that the model itself scales.
         files: the float file and the quantized one, with their functions.
@@ -80,6 +79,7 @@ class Conversion:
         self.is_measured = False
         self.float_operators: dict[str, int] = {}
         self.float_islands: list[Island] = []
+        self.masked: frozenset[Tensor] = frozenset()
         self.pass_statistics: dict[str, PassStatistics] = {}
         self.scaled_inputs: set[str] = set()
         self.files: tuple[tuple[WrittenModel, list[Function]], ...] = ()
@@ -126,10 +126,9 @@ class Conversion:
         self.is_measured = recipe is not None and bool(recipe.calibrates or recipe.algorithms)
         is_read = self.is_measured or self.settings.verify
         dataset = self.settings.representative_dataset if is_read else None
-        samples = Samples(dataset, self.sources, N_SAMPLES)
+        samples = Samples(dataset, self.sources)
         self.pass_statistics = lowering.pass_statistics
-        for_integers = recipe is not None and not recipe.weights_only
-        graphs = self.graphs = lowering.graphs(for_integers)
+        graphs = self.graphs = lowering.graphs("float32" if recipe is None else recipe.numbers)
         self.before, self.scaled_inputs = lowering.before, lowering.scaled_inputs
         self.is_trained = self._is_tensorflow() and has_fake_quant(graphs)
         if self.api_version == 1:
@@ -316,8 +315,9 @@ class Conversion:
             bool(self.settings.reorder_across_fake_quant),
             bool(self.settings.change_concat_input_ranges),
         )
-        float_operators, self.float_islands = quantize(graphs, recipe, ranges, stated)
-        self.float_operators = dict(float_operators)
+        outcome = quantize(graphs, recipe, ranges, stated)
+        self.float_operators = dict(outcome.float_operators)
+        self.float_islands, self.masked = list(outcome.float_islands), outcome.masked
         target = target_of(self.settings.target)
         for graph in graphs:
             rewrite_for_target(graph, target)
@@ -328,7 +328,7 @@ class Conversion:
         self.quantized_graphs = graphs
         self.files = plain, quantized
         if self.verified or (self.settings.verify and calibrated):
-            self._compare(graphs, plain, quantized, samples, recipe.states_ranges)
+            self._compare(graphs, plain, quantized, samples, recipe)
         return quantized[1][0].content
 
     def debug_functions(self, recipe: Recipe) -> list[Function]:
@@ -434,15 +434,20 @@ class Conversion:
         plain: tuple[WrittenModel, list[Function]],
         quantized: tuple[WrittenModel, list[Function]],
         samples: Samples,
-        is_stated: bool,
+        recipe: Recipe,
     ) -> None:
         """Compares the functions of the quantized file with those of the float one."""
+        from ..quantize.check import SAVED_ADVICE, STATED_ADVICE
+
         for i, (source, graph) in enumerate(zip(self.sources, graphs, strict=True)):
             key, is_random = source.key or "", self.settings.verify_inputs is None
-            inputs = sampled(samples.first(i))
+            inputs = sampled(samples.first(i, n_measured(graph)))
+            doubt = STATED_ADVICE if recipe.states_ranges else ""
             if not inputs.rows:
-                inputs = tried(self.verified_on[key], graph, is_random, is_stated)
-            noise = noise_of(graph, i, plain, quantized, inputs, is_stated)
+                inputs = tried(self.verified_on[key], graph, is_random, recipe.states_ranges)
+                if is_random and recipe.ranges is not None:
+                    doubt = SAVED_ADVICE
+            noise = noise_of(graph, i, plain, quantized, inputs, doubt)
             self.signal_to_noise[key], self.reader_signal_to_noise[key] = (
                 noise.outputs,
                 noise.readers,

@@ -530,7 +530,7 @@ class TFLiteConverter(Results):
         from .samples import Samples
 
         def samples(last: Conversion) -> Iterable[Sample]:
-            return Samples(self.representative_dataset, last.sources, 1).each()
+            return Samples(self.representative_dataset, last.sources).each()
 
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")

@@ -54,8 +54,8 @@ class Lowering:
                 fix_shapes(source)
             check_size(source)
 
-    def graphs(self, for_integers: bool = False) -> list[Graph]:
-        """The sources lowered and optimized, to be quantized where results are integers, too."""
+    def graphs(self, numbers: str = "float32") -> list[Graph]:
+        """The sources lowered and optimized, for the numbers that `optimize` is told."""
         from ..ir.check_sizes import check_sizes
         from ..passes import optimize
         from ..passes.targets import rewrite_for_target
@@ -72,7 +72,7 @@ class Lowering:
         self._draw("before_passes", graphs)
         self.scaled_inputs = {name for graph in graphs for name in scaled_inputs(graph)}
         for graph in graphs:
-            optimize(graph, self._note_run, for_integers)
+            optimize(graph, self._note_run, numbers)
             if not graph.is_final:
                 rewrite_for_target(graph, target, recipe_of(self.settings) is None)
                 check_sizes(graph)

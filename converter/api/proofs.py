@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from .samples import Samples
 
 
+MAX_WORK = 1 << 30  # steps on single numbers that measuring a quantized file may take, about
+
+
 class Noise(NamedTuple):
     """How far a quantized file lies from the float one.
 
@@ -64,6 +67,15 @@ class Inputs(NamedTuple):
     words: str
 
 
+def n_measured(graph: Graph) -> int:
+    """How many samples a quantized graph is measured on: many where they cost little."""
+    from ..quantize.islands import work_of
+    from .samples import MAX_MEASURED, N_VERIFIED
+
+    work = sum(work_of(op) for part in graph.reachable() for op in part.ops)
+    return max(N_VERIFIED, min(MAX_MEASURED, MAX_WORK // max(work, 1)))
+
+
 def sampled(rows: list[list[np.ndarray]]) -> Inputs:
     """Samples of the user's."""
     return Inputs(rows, f"{len(rows)} sample{'s' * (len(rows) > 1)} of representative_dataset")
@@ -93,7 +105,7 @@ def noise_of(
     plain: tuple[WrittenModel, list[Function]],
     quantized: tuple[WrittenModel, list[Function]],
     inputs: Inputs,
-    is_stated: bool,
+    doubt: str,
 ) -> Noise:
     """Compares function `i` of the quantized file with that of the float one.
 
@@ -102,7 +114,7 @@ def noise_of(
         i: its number.
         plain, quantized: both files and their functions.
         inputs: what they are compared on.
-        is_stated: whether the model states its ranges.
+        doubt: why an output that drowns in noise may yet be right; empty without a reason.
 
     Raises ConverterError when an output drowns in noise that samples could have told of.
     """
@@ -111,7 +123,7 @@ def noise_of(
     before, after = plain[1][i], quantized[1][i]
     tensors = plain[0].tensors[i], quantized[0].tensors[i]
     return Noise(
-        compare(before, after, inputs.rows, is_stated),
+        compare(before, after, inputs.rows, doubt),
         compare_readers(graph, before, after, tensors, inputs.rows),
         inputs.words,
     )

@@ -16,6 +16,9 @@ from ..sources.source import Port, Source, full_name, short_name, some
 from .sample_statistics import InputStatistics
 
 MAX_PERMUTED = 5  # inputs, above which no other order of a sample's arrays is tried
+N_VERIFIED = 2  # samples that the written file is verified on; so many are kept of any size
+MAX_MEASURED = 32  # samples that a quantized file may be measured on
+MAX_KEPT_BYTES = 1 << 23  # of the samples of one source, beyond N_VERIFIED
 
 VERIFY_INPUTS_FORM = (
     "verify_inputs must be a dict of arrays by input name, a list with one array for each input, "
@@ -51,7 +54,6 @@ class Samples:
     Args:
         dataset: a RepresentativeDataset, a callable that returns samples, or None.
         sources: the signatures of one model.
-        limit: how many samples of each source are kept for later.
 
     Attributes:
         statistics: what the inputs of each source were given.
@@ -60,8 +62,7 @@ class Samples:
         CalibrationError: there are no samples, or one is not what the inputs take.
     """
 
-    def __init__(self, dataset: Any, sources: Sequence[Source], limit: int) -> None:
-        self._limit = limit
+    def __init__(self, dataset: Any, sources: Sequence[Source]) -> None:
         self._sources = sources
         self._first: list[list[list[np.ndarray]]] = [[] for _ in sources]
         self.statistics = [[InputStatistics(port) for port in s.inputs] for s in sources]
@@ -85,23 +86,29 @@ class Samples:
                 "(key, dict of arrays) for each of them"
             )
 
-    def first(self, i: int) -> list[list[np.ndarray]]:
-        """The first samples of source `i`, at most as many as are kept."""
-        if len(self._first[i]) < self._limit:
+    def first(self, i: int, count: int = N_VERIFIED) -> list[list[np.ndarray]]:
+        """The first samples of source `i`, at most `count` of those that are kept."""
+        if len(self._first[i]) < N_VERIFIED:
             for _ in self._numbered():
-                if all(len(rows) == self._limit for rows in self._first):
+                if all(len(rows) >= N_VERIFIED for rows in self._first):
                     break
-        return self._first[i]
+        return self._first[i][:count]
 
     def _numbered(self) -> Iterator[Sample]:
         """The samples not read before."""
         read, self._ahead = self._ahead, []
         for i, label, arrays in chain(read, self._stream):
-            if len(self._first[i]) < self._limit:
+            if self._keeps(arrays, len(self._first[i])):
                 self._first[i].append(arrays)
             for row, array in zip(self.statistics[i], arrays, strict=True):
                 row.add(array)
             yield i, label, arrays
+
+    @staticmethod
+    def _keeps(arrays: Sequence[np.ndarray], n_kept: int) -> bool:
+        """Whether a sample is kept beside those that are."""
+        n_bytes = (n_kept + 1) * sum(array.nbytes for array in arrays)
+        return n_kept < N_VERIFIED or (n_kept < MAX_MEASURED and n_bytes <= MAX_KEPT_BYTES)
 
 
 def check_verify_inputs(

@@ -235,6 +235,13 @@ class Op:
         return [tensor for tensor in self._inputs if tensor is not None]
 
     @property
+    def name(self) -> str:
+        """That of its first result; without one that of its source node, or of what it acts on."""
+        if self.outputs:
+            return self.outputs[0].name
+        return self.origin or next((tensor.name for tensor in self.present_inputs), "")
+
+    @property
     def output(self) -> Tensor:
         """The first result."""
         return self.outputs[0]
@@ -255,7 +262,7 @@ class Op:
             tensor.readers.append(self)
 
     def __repr__(self) -> str:
-        return f"<Op {self.kind} '{self.output.name if self.outputs else self.origin}'>"
+        return f"<Op {self.kind} '{self.name}'>"
 
 
 class Graph:

@@ -23,9 +23,7 @@ def check_runs(graphs: Iterable[Graph], in_litert: bool) -> None:
     reasons = {op: reason for graph in reachable for op in graph.ops if (reason := against(op))}
     if not reasons:
         return
-    refusals = [
-        f"{op.kind} '{op.origin or op.output.name}': {text}" for op, text in reasons.items()
-    ]
+    refusals = [f"{op.kind} '{op.origin or op.name}': {text}" for op, text in reasons.items()]
     refusal = "LiteRT would refuse" if any(map(runs_here, reasons)) else "flatlite cannot run"
     more = [f"and {len(refusals) - MAX_SHOWN} more"] if len(refusals) > MAX_SHOWN else []
     raise ConverterError(

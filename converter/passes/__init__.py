@@ -43,6 +43,7 @@ from .linear import (
     drop_merging_reshapes,
     fuse_affine_after,
     fuse_affine_before,
+    fuse_factors_before,
     fuse_scale_into_matmul,
     matmul_to_fully_connected,
     merge_fully_connected_reshapes,
@@ -160,6 +161,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (fuse_affine_after, "batch normalisation and bias; before constants are merged for themselves"),
     (move_bias_to_addend, "what could not go into the op before, for the next round"),
     (fuse_affine_before, "what no op before could take"),
+    (fuse_factors_before, "what the pass before leaves for other readers"),
     (fuse_scale_into_matmul, "after bias and scale of its own are in the op before"),
     (fuse_padding, "after an affine that must not be padded has passed"),
     (fuse_activation, "last of the fusions: an activation ends what an op can take in"),
@@ -169,9 +171,14 @@ PASSES: tuple[tuple[Pass, str], ...] = (
 )
 """The passes in order, each with the reason for its place."""
 
-NOT_FOR_INTEGERS = frozenset((factor_mixture,))
-"""Passes whose result loses more in integers: the difference of two values, of which a share is
-taken, has twice the range of either.
+EXCLUDED: dict[str, frozenset[Pass]] = {
+    "float32": frozenset((fuse_factors_before,)),
+    "float16": frozenset(),
+    "integers": frozenset((fuse_factors_before, factor_mixture)),
+}
+"""Passes whose result loses more, by the numbers that are computed with: integers of a difference
+of which a share is taken, which has twice the range of either value; integers of weights that
+factors for their channels make uneven, which a float32 file may become, too.
 """
 
 LAST: tuple[tuple[Pass, str], ...] = (
@@ -187,23 +194,24 @@ LAST: tuple[tuple[Pass, str], ...] = (
 )
 
 
-def optimize(graph: Graph, observer: Observer | None = None, for_integers: bool = False) -> Graph:
+def optimize(graph: Graph, observer: Observer | None = None, numbers: str = "float32") -> Graph:
     """Makes `graph`, and the graphs it calls, as short as TFLite's operators allow; in place.
 
     Args:
         graph: any graph; of one that is final only what nobody reads is dropped.
         observer: told of every run of a pass.
-        for_integers: whether it is quantized, results included.
+        numbers: what is computed with: "float32" (weights may be integers), "float16" weights, or
+            "integers", results included.
 
     Raises ConverterError naming pass and op where one of them fails.
     """
     for callee in graph.callees():
-        optimize(callee, observer, for_integers)
+        optimize(callee, observer, numbers)
     if graph.is_final:
         run_once(graph, [remove_dead_code], observer)
         return graph
-    excluded = NOT_FOR_INTEGERS if for_integers else frozenset()
-    run_until_settled(graph, [pass_ for pass_, _ in PASSES if pass_ not in excluded], observer)
+    passes = [pass_ for pass_, _ in PASSES if pass_ not in EXCLUDED[numbers]]
+    run_until_settled(graph, passes, observer)
     run_once(graph, [pass_ for pass_, _ in LAST], observer)
     return graph
 

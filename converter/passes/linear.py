@@ -189,6 +189,20 @@ def fuse_affine_before(graph: Graph, op: Op) -> bool:
     an activation in between, on ADD before anything that pads, where the constant varies along
     another axis, and where weights that the source fake-quantized would be scaled.
     """
+    return _fuse_before(graph, op)
+
+
+@rewrite("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+def fuse_factors_before(graph: Graph, op: Op) -> bool:
+    """The same where the value in between has other readers, for a factor for each channel.
+
+    x -> MUL(c) -> y, ADD, FULLY_CONNECTED(w)   becomes   x -> MUL(c) -> y, ADD; FC(x, w * c)
+    """
+    return _fuse_before(graph, op, takes_uneven=True)
+
+
+def _fuse_before(graph: Graph, op: Op, takes_uneven: bool = False) -> bool:
+    """Both of the passes above."""
     linear = Linear.of(op)
     before = producer_of(op.inputs[0], *AFFINE)
     y = op.inputs[0]
@@ -199,7 +213,9 @@ def fuse_affine_before(graph: Graph, op: Op) -> bool:
     inner, is_sole = affine(before), graph.sole_reader(y) is op
     if inner is not None and not is_sole:
         is_uneven = inner.scale is not None and inner.scale.size > 1
-        if is_uneven or any(graph.sole_reader(x) is not op for x in op.present_inputs[1:]):
+        if (is_uneven and not takes_uneven) or any(
+            graph.sole_reader(x) is not op for x in op.present_inputs[1:]
+        ):
             return False
     if inner is None or not same_shape(inner.x, y) or not y.shape:
         return False

@@ -292,7 +292,7 @@ class QuantizationDebugger:
 
         last = self._converter._last if self._converter is not None else None
         if last is not None:
-            for i, _, arrays in Samples(self._dataset, last.sources, 1).each():
+            for i, _, arrays in Samples(self._dataset, last.sources).each():
                 yield i, arrays
             return
         function = dataset_function(self._dataset)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...schema.errors import ConverterError
 from ..ir.graph import Graph, Op, Tensor
 from ..lowering.fake_quant import nudged
@@ -21,7 +23,7 @@ from ..passes.rewrite import (
     ops_of,
     with_options,
 )
-from .needs import Range, hull, limits_of
+from .needs import Range, constant_range, hull, limits_of
 from .ranges import Scales, float32_inputs, keeps_scale
 from .rules import is_float32, rule_of
 from .scales import of_range, of_result
@@ -215,6 +217,10 @@ def share_ranges(graph: Graph, ranges: dict[Tensor, Range]) -> None:
                 changed = True
 
 
+LIMITS = {"MAXIMUM": np.maximum, "MINIMUM": np.minimum}
+"""Operators whose result's range follows from their operands'."""
+
+
 def stated_ranges(
     graph: Graph,
     ranges: Mapping[Tensor, Range],
@@ -254,6 +260,12 @@ def stated_ranges(
             for tensor in (*graph.inputs, *results)
             if is_float32(tensor) and tensor not in known and tensor not in stated
         )
+    for op in graph.ops:
+        if op.kind in LIMITS and op.output not in stated:
+            ends = [constant_range(t) if t.is_constant else stated.get(t) for t in op.inputs]
+            if all(end is not None for end in ends):
+                low, high = LIMITS[op.kind].reduce(np.array(ends, np.float64))
+                stated[op.output] = float(low), float(high)
     if not stated and not is_called:
         raise ConverterError(
             f"nothing tells the ranges of the model's tensors, which {scheme.name} needs: the "

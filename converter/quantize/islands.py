@@ -85,18 +85,13 @@ def islands(
     float_islands = [
         Island(
             kind,
-            tuple(map(name_of, ops)),
+            tuple(op.name for op in ops),
             reason,
             sum(work.get(op, 0) for op in ops) / total,
         )
         for (kind, reason), ops in groups.items()
     ]
     return sorted(float_islands, key=lambda island: -island.share)
-
-
-def name_of(op: Op) -> str:
-    """What an operator gives, or what it acts on."""
-    return op.output.name if op.outputs else op.origin or op.inputs[0].name
 
 
 def listed(all_islands: Iterable[Island]) -> str:

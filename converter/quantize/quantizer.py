@@ -66,12 +66,26 @@ class Statements(NamedTuple):
 NOTHING_STATED = Statements()
 
 
+class Quantized(NamedTuple):
+    """What became of graphs.
+
+    Attributes:
+        float_operators: how many operators stay float32, by kind.
+        float_islands: these with reasons, where integers are asked for.
+        masked: the tensors that are cut off, as nothing is meant to choose what lies below.
+    """
+
+    float_operators: Counter[str]
+    float_islands: Sequence[Island] = ()
+    masked: frozenset[Tensor] = frozenset()
+
+
 def quantize(
     graphs: Sequence[Graph],
     recipe: Recipe,
     ranges: Sequence[Mapping[Tensor, Range]],
     stated: Statements = NOTHING_STATED,
-) -> tuple[Counter[str], list[Island]]:
+) -> Quantized:
     """Quantizes `graphs` in place.
 
     Args:
@@ -84,8 +98,7 @@ def quantize(
         stated: what is known of models that nothing is measured of.
 
     Returns:
-        How many operators stay float32, by kind; and these with reasons, where integers are asked
-        for.
+        What stays float32, and what is cut off.
 
     Raises ConverterError when the recipe allows no float32 operators and some would stay so.
 
@@ -99,12 +112,14 @@ def quantize(
         quantize_floats(graphs, recipe, always=not recipe.dynamic_only)
         for graph in subgraphs:
             merge_duplicates(graph)
-        return count(op for graph in subgraphs for op in graph.ops if computes_float32(op)), []
+        counts = count(op for graph in subgraphs for op in graph.ops if computes_float32(op))
+        return Quantized(counts)
     n_ops = 0
     size_dependent = size_dependent_operands(graphs)
     variables = variable_scales(subgraphs, ranges, recipe)
     float_ops: list[Op] = []
     float_islands: list[Island] = []
+    masked: set[Tensor] = set()
     main_dtype = ""
     for graph, measured in zip(subgraphs, ranges, strict=True):
         ends, is_called = recipe, graph not in graphs
@@ -122,7 +137,9 @@ def quantize(
                 graph, measured, recipe.main, stated.inputs, stated.default, is_called
             )
         measured |= measured_results(graph, measured)
-        measured |= cut_masks(graph, measured, recipe.integer_schemes_of)
+        cut = cut_masks(graph, measured, recipe.integer_schemes_of)
+        measured |= cut
+        masked |= cut.keys()
         work = {op: work_of(op) for op in graph.ops}
         to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}
         main, scales = scales_of(graph, measured, ends, variables)
@@ -153,7 +170,7 @@ def quantize(
             f"{listed(float_islands)}\nstrict_int8 = True makes it an error",
             stacklevel=caller(),
         )
-    return count(float_ops), float_islands
+    return Quantized(count(float_ops), float_islands, frozenset(masked))
 
 
 def warn_of_other_weights(graphs: Sequence[Graph], recipe: Recipe) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..lowering.fake_quant import reads_dynamic_weights
 from .accuracy.algorithms import Algorithm
-from .scheme import INT8, Scheme
+from .scheme import FLOAT16, INT8, Scheme
 from .statistics import MINMAX, Calibrator
 
 if TYPE_CHECKING:
@@ -101,8 +101,20 @@ class Recipe:
     @property
     def weights_only(self) -> bool:
         """Whether results stay float32 everywhere, so that nothing needs to be measured."""
-        schemes = [*self.schemes, *(row.scheme for row in self.layers if row.scheme is not None)]
-        return all(scheme.activations is None for scheme in schemes)
+        return all(scheme.activations is None for scheme in self._all_schemes)
+
+    @property
+    def numbers(self) -> str:
+        """What is computed with, in the words of `optimize`."""
+        if not self.weights_only:
+            return "integers"
+        is_float16 = all(scheme.weights == FLOAT16.weights for scheme in self._all_schemes)
+        return "float16" if is_float16 else "float32"
+
+    @property
+    def _all_schemes(self) -> list[Scheme]:
+        """Those of all layers."""
+        return [*self.schemes, *(row.scheme for row in self.layers if row.scheme is not None)]
 
     @property
     def main(self) -> Scheme:

@@ -296,16 +296,20 @@ def reason_for_float(op: Op, size_dependent: Collection[Tensor] = (), scheme: Sc
     if dependent is not None:
         return f"'{dependent.name}' is computed from unknown sizes and has another range at each"
     if writes_state(op):
-        return f"'{op.output.name}' is for the state of an operator that stays float32"
+        return f"'{op.name}' is for the state of an operator that stays float32"
     rule = rules_of(scheme.code).get(op.kind)
     nonfinite = nonfinite_constant(op)
     if op.kind in VARIABLES:
         return "its variable stays float32; `variables` in a recipe makes it one of integers"
     if op.graphs:
         return "it hands float32 to the graphs that it calls"
+    if rule is None and op.kind == "CUSTOM":
+        return "it is a custom op"
     if rule is None:
         kernel = dtype_of(scheme.code).name
-        return f"{NO_KERNEL} {kernel} kernel for it" if op.kind != "CUSTOM" else "it is a custom op"
+        if has_kernel(known(op.kind), f"q{scheme.code}"):  # that moves numbers, or knows no scales
+            return f"as in TensorFlow it is not quantized; its {kernel} kernel knows no scales"
+        return f"{NO_KERNEL} {kernel} kernel for it"
     if nonfinite is not None:
         return f"its constant '{nonfinite.name}' has NaN or infinity"
     if rule.limit is not None and (reason := rule.limit(op)) is not None:

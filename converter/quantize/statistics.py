@@ -121,9 +121,13 @@ class Percentile(Histogram):
 
 
 class Entropy(Histogram):
-    """The threshold for absolute values with the least Kullback-Leibler divergence."""
+    """The threshold for absolute values with the least Kullback-Leibler divergence.
 
-    LEVELS = 128
+    The zeros of a RELU are left out, as in TensorRT's tools: every scale has them exactly, and by
+    their number alone they would outweigh all that a low threshold cuts off.
+    """
+
+    LEVELS = 128  # on either side of zero
 
     def range(self) -> Range:
         """Both ends, cut off at the threshold."""
@@ -132,19 +136,21 @@ class Entropy(Histogram):
         n = HISTOGRAM
         bins = np.minimum((sizes / largest * n).astype(int), n - 1)
         counts = np.bincount(bins, weights=self.counts, minlength=n)
-        candidates = range(self.LEVELS, n + 1, 16)
-        divergences = [self._divergence(counts, m) for m in candidates]
+        counts[0] = min(counts[0], counts[1])
+        n_levels = self.LEVELS * (1 if self.ends[0] < 0 else 2)
+        candidates = range(n_levels, n + 1, 16)
+        divergences = [self._divergence(counts, m, n_levels) for m in candidates]
         threshold = largest * candidates[int(np.argmin(divergences))] / n
         return self.within(-threshold, threshold)
 
-    def _divergence(self, counts: np.ndarray, m: int) -> float:
-        """That of the first m intervals in LEVELS steps from all of them, cut off there."""
+    def _divergence(self, counts: np.ndarray, m: int, n_levels: int) -> float:
+        """That of the first m intervals in some levels from all of them, cut off there."""
         expected = counts[:m].copy()
         expected[-1] += counts[m:].sum()
-        levels = np.arange(m) * self.LEVELS // m
+        levels = np.arange(m) * n_levels // m
         present = counts[:m] > 0
-        sums = np.bincount(levels, weights=counts[:m], minlength=self.LEVELS)
-        n_present = np.bincount(levels, weights=present, minlength=self.LEVELS)
+        sums = np.bincount(levels, weights=counts[:m], minlength=n_levels)
+        n_present = np.bincount(levels, weights=present, minlength=n_levels)
         means = np.divide(sums, n_present, out=np.zeros_like(sums), where=n_present > 0)
         actual = np.where(present, means[levels], 0.0)
         p, q = expected / max(expected.sum(), 1), actual / max(actual.sum(), 1)

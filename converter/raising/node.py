@@ -37,7 +37,7 @@ class Node:
     @property
     def name(self) -> str:
         """What it is called in messages."""
-        return self.op.output.name if self.op.outputs else self.op.origin
+        return self.op.name
 
     def require(self, condition: object, message: str) -> None:
         """Raises ConverterError naming this operator unless `condition` holds."""

@@ -274,7 +274,7 @@ def refuse_unknown(graphs: Sequence[ir.Graph]) -> None:
         for op in graph.ops:
             kind = op.kind if op.kind != "CUSTOM" else f"CUSTOM {op.custom_code}"
             if RAISES.get(op.kind) is None or (kind != op.kind and not is_flex(op)):
-                missing.setdefault(kind, []).append(op.output.name if op.outputs else op.origin)
+                missing.setdefault(kind, []).append(op.name)
     if not missing:
         return
     lines = [

@@ -40,6 +40,12 @@ class Oracle(Protocol):
         """The same model with other constants, where they are floats and can be replaced."""
         ...
 
+    def requantized(
+        self, change: Callable[[np.ndarray], np.ndarray], name: str, arrays: Sequence[np.ndarray]
+    ) -> Oracle:
+        """The same model for these inputs, with other results of FakeQuant than tensor `name`."""
+        ...
+
     def run(
         self,
         names: Sequence[str],
@@ -98,6 +104,21 @@ class GraphOracle:
         constants = [op.outputs[0] for op in self.graph.operations if op.type == "Const"]
         arrays = zip(constants, evaluate(self.graph, constants, {}), strict=True)
         changed = {t: change(a) for t, a in arrays if a.dtype.kind in "fc"}
+        return GraphOracle(self.graph, self.replaced | changed, self.n_outputs)
+
+    def requantized(
+        self, change: Callable[[np.ndarray], np.ndarray], name: str, arrays: Sequence[np.ndarray]
+    ) -> GraphOracle:
+        """The same graph for these inputs, with other results of FakeQuant than tensor `name`."""
+        rounded = [
+            tensor
+            for op in self.graph.operations
+            if op.type.startswith("FakeQuant")
+            for tensor in op.outputs
+            if tensor.name != name and tensor not in self.inputs
+        ]
+        values = map(change, self.run([tensor.name for tensor in rounded], arrays))
+        changed = dict(zip(rounded, values, strict=True))
         return GraphOracle(self.graph, self.replaced | changed, self.n_outputs)
 
     def run(

@@ -420,7 +420,8 @@ def sensitivity(
     """The `difference` in a source tensor when its inputs, or its constants, change as rounding
     might change them, and which of them it is.
 
-    Behind a quantization only the constants tell: it takes the change of the inputs away.
+    Behind a quantization only the constants tell, as it takes the change of the inputs away, and
+    its own results, which may lie on the ties of another one's grid.
     """
     generator = np.random.default_rng(SEED)
 
@@ -433,8 +434,12 @@ def sensitivity(
     if has_floats(arrays):
         inputs = [nudged(array) if array.dtype.kind in "fc" else array for array in arrays]
         differences.append((difference(expected, source.run([name], inputs)[0]), "inputs"))
-    other = replace(source, oracle=source.oracle.changed(nudged))
-    differences.append((difference(expected, other.run([name], arrays)[0]), "constants"))
+    for oracle, changed in (
+        (source.oracle.changed(nudged), "constants"),
+        (source.oracle.requantized(nudged, name, arrays), "quantized values"),
+    ):
+        other = replace(source, oracle=oracle)
+        differences.append((difference(expected, other.run([name], arrays)[0]), changed))
     return max(differences)
 
 

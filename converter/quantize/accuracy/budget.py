@@ -143,6 +143,7 @@ class ParetoFront:
                 row.metric,
                 f"{len(row.layers)} wider layers, {row.bytes:,} bytes, metric {row.metric:.5g}",
                 row.is_on_front,
+                f"{len(row.layers)} wider, {row.bytes:,} bytes",
             )
             for row in self.candidates
         ]

@@ -19,12 +19,14 @@ class Point(NamedTuple):
         x, y: where.
         label: what is said of it when it is pointed at.
         is_marked: whether it is on the line.
+        name: what stands beside it there.
     """
 
     x: float
     y: float
     label: str
     is_marked: bool
+    name: str = ""
 
 
 def svg(width: int, height: int, parts: Sequence[str]) -> str:
@@ -99,12 +101,14 @@ def scatter(
         return across, (height - MARGIN) - (y - bottom) / (top - bottom) * (height - MARGIN - 8)
 
     frame = f'width="{width - MARGIN - 8}" height="{height - MARGIN - 8}"'
-    parts = [f'<rect x="{MARGIN}" y="8" {frame} fill="none" stroke="{GREY}"/>']
+    parts = [f'<rect x="{MARGIN}" y="8" {frame} fill="#fff" stroke="{GREY}"/>']
+    highest = max(lines.values(), default=0.0)
     for name, y in lines.items():
         _, at = place(left, y)
         ends = f'x1="{MARGIN}" x2="{width - 8}" y1="{at:.1f}" y2="{at:.1f}"'
         parts.append(f'<line {ends} stroke="{RED}" stroke-dasharray="4 3"/>')
-        parts.append(text(width - 12, at - 3, f"{name} {y:.4g}", "end", 9))
+        beside = at - 3 if y == highest else at + 10  # lines may lie close together
+        parts.append(text(width - 12, beside, f"{name} {y:.4g}", "end", 9))
     marked = sorted((p for p in points if p.is_marked), key=lambda p: p.x)
     path = " ".join("{:.1f},{:.1f}".format(*place(p.x, p.y)) for p in marked)
     parts.append(f'<polyline points="{path}" fill="none" stroke="{BLUE}"/>')
@@ -113,6 +117,9 @@ def scatter(
         color = BLUE if point.is_marked else GREY
         circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{color}">'
         parts.append(f"{circle}<title>{escape(point.label)}</title></circle>")
+        if point.is_marked and point.name:
+            side, anchor = (9, "start") if x < width / 2 else (-9, "end")
+            parts.append(text(x + side, y + 14, point.name, anchor, 9))
     parts.append(text(MARGIN, height - MARGIN + 16, f"{xs.min():.4g}"))
     parts.append(text(width - 8, height - MARGIN + 16, f"{xs.max():.4g}", "end"))
     parts.append(text(width / 2, height - 8, x_name, "middle"))

@@ -6,6 +6,7 @@ from flatlite.converter.passes.linear import (
     drop_merging_reshapes,
     fuse_affine_after,
     fuse_affine_before,
+    fuse_factors_before,
     fuse_scale_into_matmul,
     matmul_to_fully_connected,
     merge_fully_connected_reshapes,
@@ -273,6 +274,29 @@ BEFORE = [
         """graph main(x: float32[n,6]) {
              a = MUL(x, float32[6]{2.0})
              c = FULLY_CONNECTED(a, float32[20,6]#w, none)
+             return c, a
+           }""",
+    ),
+    Rewrite(
+        "before/factors_with_another_reader",
+        fuse_factors_before,
+        """graph main(x: float32[n,6]) {
+             a = MUL(x, float32[6]{1, 2, 3, 4, 5, 6})
+             c = FULLY_CONNECTED(a, float32[20,6]#w, none)
+             return c, a
+           }""",
+        """graph main(x: float32[n,6]) {
+             a = MUL(x, float32[6]{1, 2, 3, 4, 5, 6})
+             c = FULLY_CONNECTED(x, float32[20,6]#w, none)
+             return c, a
+           }""",
+    ),
+    Rewrite(
+        "before/factors_hold_off_on_computed_weights",
+        fuse_factors_before,
+        """graph main(x: float32[n,6], w: float32[20,6]) {
+             a = MUL(x, float32[6]{1, 2, 3, 4, 5, 6})
+             c = FULLY_CONNECTED(a, w, none)
              return c, a
            }""",
     ),

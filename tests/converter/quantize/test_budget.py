@@ -149,6 +149,7 @@ def test_table_and_picture():
     words = " ".join(picture.itertext())
     assert f"float {front.float_metric:.4g}" in words
     assert f"limit {front.limit:.4g}" in words
+    assert all(f"{len(row.layers)} wider, {row.bytes:,} bytes" in words for row in front.front)
     circles = [node for node in picture if node.tag.endswith("circle")]
     assert len(circles) == len(front.candidates)
 

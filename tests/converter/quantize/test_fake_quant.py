@@ -357,7 +357,28 @@ def test_limits_behind_a_stated_range(order):
     converter.optimizations = [Optimize.DEFAULT]
     content = converter.convert()
     assert {"QUANTIZE", *map(str.upper, order)} <= set(kinds(content))
+    (subgraph,) = load(content).subgraphs
+    first = subgraph.tensors[subgraph.operators[0].outputs[0]]
+    assert first.quantization.scales[0] == pytest.approx(2 / 255)  # limits of 2 take no steps
     feed = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
     (result,) = answers(Interpreter(model_content=content), feed)
     expected = np.cos(np.clip(feed, limits["Maximum"], limits["Minimum"]))
     np.testing.assert_allclose(result, expected, rtol=0, atol=3 * 4 / 255)
+
+
+def test_ties_of_one_grid_on_another():
+    """Every fourth of the 6 / 127.5 lies between two of 8 / 127.5: one rounding or the other."""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (3, 64)}).outputs[0]
+    for name, limit in (("first", 6.0), ("y", 8.0)):
+        ends = {"min": -limit, "max": limit, "num_bits": 8, "narrow_range": False}
+        x = graph.add("FakeQuantWithMinMaxArgs", name, [x], ends).outputs[0]
+        if name == "first":
+            x = graph.add("Relu6", "relu", [x]).outputs[0]
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [3, 64])], ["y"])
+    converter.optimizations = [Optimize.DEFAULT]
+    content = converter.convert()
+    assert converter.verified
+    feed = np.linspace(-7, 7, 192, dtype=np.float32).reshape(3, 64)
+    (result,) = answers(Interpreter(model_content=content), feed)
+    np.testing.assert_allclose(result, np.clip(feed, 0, 6), rtol=0, atol=(12 + 16) / 255 / 2 + 1e-6)

@@ -328,6 +328,15 @@ def test_operators_that_stay_real_are_listed():
         refuse_all(graph, [op for op in graph.ops if op.kind in left])
 
 
+def test_a_kernel_that_knows_no_scales_is_not_called_missing():
+    graph = graph_of("""graph main(x: float32[8,4], u: float32[1,4], i: int32[2]) {
+      y = DYNAMIC_UPDATE_SLICE(x, u, i)
+      return y
+    }""")
+    with pytest.raises(ConverterError, match="'y': as in TensorFlow it is not quantized; its int8"):
+        refuse_all(graph)
+
+
 def test_filters_that_are_computed_stay_real():
     before = """graph main(x: float32[1,4,4,1], w: float32[2,1,1,1]) {
       y = CONV_2D(x, w, float32[2]{0.0}; stride_w=1, stride_h=1)

@@ -188,6 +188,25 @@ def test_int16x8_by_attributes():
         converter.convert()
 
 
+@pytest.mark.parametrize("scheme", ["", "float16", "dynamic", "int8"])
+def test_factors_of_a_norm_go_into_float16_weights(scheme):
+    """As in TensorFlow's file one rounding does for both; integers keep even weights."""
+    graph = Graph()
+    attributes = {"dtype": np.dtype("f4"), "shape": (2, 64)}
+    x = graph.add("Placeholder", "x", (), attributes).outputs[0]
+    gamma = graph.constant(GENERATOR.uniform(0.1, 9, 64).astype(np.float32), "gamma")
+    y = graph.add("Mul", "y", [x, gamma]).outputs[0]
+    for name in "qkv":
+        weights = GENERATOR.normal(size=(64, 32)).astype(np.float32)
+        graph.add("MatMul", name, [y, graph.constant(weights, f"w_{name}")])
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [2, 64])], list("qkv"))
+    converter.representative_dataset = lambda: ([np.ones((2, 64), np.float32) * i] for i in (1, -1))
+    if scheme:
+        converter.quantization_recipe = {"scheme": scheme}
+    is_folded = "MUL" not in kinds(converter.convert())
+    assert is_folded == (scheme == "float16")
+
+
 def test_float16_by_attributes():
     converter = converter_of(optimizations=[Optimize.DEFAULT])
     converter.target_spec.supported_types = [np.float16]
@@ -411,6 +430,8 @@ def test_entropy():
     assert high < 70  # the least that 128 of 2048 intervals can be is 62.5
     low, high = observed("entropy", x)
     assert high > 2.5
+    low, high = observed("entropy", np.maximum(x, 0))  # of which half are zeros
+    assert high > 2.5
 
 
 @pytest.mark.parametrize(
@@ -419,12 +440,12 @@ def test_entropy():
         ("moving_average", 6),
         ({"name": "percentile", "percentile": 99.5}, 6),
         ("entropy", 6),
-        ("mse", 0.5),  # which weighs the outlier, too
+        ("mse", -3),  # which weighs the outlier, too, and costs the others
         ("octav", 0.5),
     ],
 )
 def test_calibrators_in_a_recipe(calibrator, gain):
-    spoiled = [*IMAGES, IMAGES[0].copy()]
+    spoiled = [*IMAGES * 6, IMAGES[0].copy()]  # which is not among those that are measured
     spoiled[-1][0, 0, 0, 0] = 300
     recipes = ({"calibrator": one} for one in ("minmax", calibrator))
     noise = []

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
-from running import kinds
+from rewriting import graph_of
+from running import answers, kinds
 
 import flatlite.compat.v1 as tf
 import flatlite.lite
+from flatlite.converter.api.proofs import n_measured
+from flatlite.converter.api.samples import Samples
 from flatlite.converter.quantize.check import Comparison, compare
 from flatlite.converter.verify.verification import Function
 from flatlite.errors import CalibrationError, ConverterError
@@ -351,6 +354,52 @@ def test_signal_to_noise():
     assert compared(converter_of("Tanh"), GOOD[0] * 0) == {"y": np.inf}
 
 
+def test_many_samples_tell_the_noise():
+    """The figure is that of all samples: the first two are loud, and hide the noise of others."""
+    dataset = [GOOD[0] * 1000, GOOD[1] * 1000, *(x for x in GOOD for _ in range(9))]
+    converter = converter_of(dataset=dataset, width=300)
+    files = [converter.convert(), converter_of(width=300, optimizations=[]).convert()]
+    quantized, plain = (
+        np.stack([answers(Interpreter(model_content=content), x)[0] for x in dataset[:32]])
+        for content in files
+    )
+    decibels = 10 * np.log10(np.square(plain).sum() / np.square(quantized - plain).sum())
+    assert converter.measured_on == {"": "32 samples of representative_dataset"}
+    assert converter.signal_to_noise[""]["y"] == pytest.approx(decibels, abs=1e-3)
+
+
+def test_a_saved_calibration_is_not_refused_on_random_inputs(tmp_path):
+    """Products of the model's own inputs are about 0: what random ones lose says nothing of it."""
+    own = [np.float32([10, -10, -10, 10]) + x / 8 for x in GOOD]
+    converter = converter_of("Cos", dataset=own)
+    converter.convert()
+    converter.save_calibration(tmp_path / "ranges.json")
+    converter.representative_dataset = None
+    recipe = {"scheme": "int8", "layers": [["COS", "float"]]}
+    converter.quantization_recipe = {**recipe, "ranges": str(tmp_path / "ranges.json")}
+    with pytest.warns(UserWarning, match="'y'.*; it was measured on random inputs, which a saved"):
+        converter.convert()
+    converter.verify_inputs = [{"x": own[0]}]
+    converter.convert()
+    assert converter.signal_to_noise[""]["y"] > 20
+
+
+def test_large_samples_and_models_are_measured_on_few():
+    converter = converter_of()
+    converter.convert()
+    sources = converter._last.sources
+    for rows, count in ((1 << 10, 20), (1 << 16, 8), (1 << 20, 2)):
+        dataset = Samples(samples(*[[np.zeros((rows, 4), np.float32)]] * 20), sources)
+        assert len(list(dataset.each())) == 20
+        assert len(dataset.first(0, 32)) == count  # 16 bytes a row, 8 MiB in all, at least two
+    for rows, count in ((8, 32), (1 << 12, 4), (1 << 14, 2)):  # 2^16 products a row, 2^30 in all
+        graph = graph_of(f"""graph main(x: float32[{rows},256], y: float32[256,256]) {{
+            z = BATCH_MATMUL(x, y)
+            return z
+        }}""")
+        assert n_measured(graph) == count
+
+
 def test_signal_to_noise_of_each_reader():
     graph = Graph()
     x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (2, 4)}).outputs[0]
@@ -367,7 +416,7 @@ def test_signal_to_noise_of_each_reader():
     noise = converter.reader_signal_to_noise[""]
     assert list(noise) == ["s -> FULLY_CONNECTED 'b'", "s -> MINIMUM 'a'"]
     assert min(noise.values()) > 30
-    assert converter.measured_on == {"": "2 samples of representative_dataset"}
+    assert converter.measured_on == {"": "5 samples of representative_dataset"}
     converter.representative_dataset = None
     with pytest.warns(UserWarning, match="the model stays float"):
         converter.convert()
@@ -383,6 +432,13 @@ def test_an_output_without_signal():
     opposite = Comparison("y")
     opposite.add(np.array([1.0, -1.0]), np.array([-1.0, 1.0]))
     assert "its error is larger than the signal (-6.0 dB)" in opposite.problem(0.01)
+    for sign, words in ((1.0, ""), (-1.0, "its error is larger")):  # one of three, two of three
+        outlier = Comparison("y")
+        for factor, rounded in ((1.0, 1.0), (1.0, sign), (1e6, -1.0)):
+            outlier.add(np.array([factor, -factor]), rounded * np.array([factor, -factor]))
+        assert outlier.decibels < 0
+        assert words in outlier.problem(0.01)
+        assert bool(words) == bool(outlier.problem(0.01))
     with pytest.raises(ConverterError, match="gives NaN or infinity for 'y'"):
         opposite.add(np.array([1.0]), np.array([np.nan]))
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from quantized_cells import error_of, random_inputs, variable_uses
 
+import flatlite.compat.v1 as tf
 from flatlite.lite import Interpreter, OpsSet, Optimize, TFLiteConverter
 
 FOLDER = Path(__file__).parent / "variables"
@@ -80,3 +81,30 @@ def test_variables_of_layers_that_stay_float_stay_float():
     with pytest.warns(UserWarning, match="ASSIGN_VARIABLE x 2.* its variable stays float32"):
         _, content = converted("average", variables=True, layers=layers)
     assert {use[1] for use in variable_uses(content)} == {"FLOAT32"}
+
+
+@pytest.mark.parametrize("scheme", ["int8", "int16x8"])
+def test_a_state_of_another_scale_than_its_value(scheme):
+    """What a gate gives has a scale of its own, and is requantized for the variable."""
+    generator = np.random.default_rng(0)
+    weights = generator.normal(size=(6, 6)).astype(np.float32) / 2
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, SHAPE, name="x")
+        state = tf.get_variable("state", SHAPE, initializer=tf.zeros_initializer, use_resource=True)
+        gate = tf.sigmoid(tf.matmul(x, tf.constant(weights)) + state * 0.5)
+        with tf.control_dependencies([state.assign(gate)]):
+            y = tf.matmul(gate, tf.constant(weights))
+        session.run(tf.global_variables_initializer())
+        converter = TFLiteConverter.from_session(session, [x], [y])
+    converter.representative_dataset = lambda: ([x] for (x,) in random_inputs([SHAPE], 1, 20))
+    converter.quantization_recipe = {"scheme": scheme, "variables": True}
+    content = converter.convert()
+    assert {use[1] for use in variable_uses(content)} == {scheme.partition("x")[0].upper()}
+    noise = converter.reader_signal_to_noise[""]
+    assert noise.keys() == {
+        *(
+            f"Sigmoid -> {reader}"
+            for reader in ("FULLY_CONNECTED 'MatMul_1'", "ASSIGN_VARIABLE 'state'")
+        )
+    }
+    assert min(noise.values()) > 30
