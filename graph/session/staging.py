@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ...schema.errors import InvalidArgumentError, OpError, ResourceExhaustedError
@@ -215,5 +216,5 @@ def _require_within(components: Element, memory_limit: float) -> None:
 def _require_ascending(indices: Sequence[int]) -> None:
     if not len(indices):
         raise InvalidArgumentError(None, None, "Indices are empty")
-    if any(first >= second for first, second in zip(indices, indices[1:], strict=False)):
+    if any(first >= second for first, second in pairwise(indices)):
         raise InvalidArgumentError(None, None, "Indices are not strictly ordered")
