@@ -182,13 +182,16 @@ def image_shape_words(tf):
             scores[..., None] * np.zeros(4, np.float32), scores, 5, 2**31
         ),
     }
-    words = {}
-    for name, call in calls.items():
-        try:
-            call()
-        except (TypeError, ValueError) as error:
-            words[name] = [type(error).__name__, str(error)]
-    return words
+    return {name: _refusal(call) for name, call in calls.items()}
+
+
+def _refusal(call):
+    """The type and the words of what is raised while a graph is built."""
+    try:
+        call()
+    except (TypeError, ValueError) as error:
+        return [type(error).__name__, str(error)]
+    return None
 
 
 def hue_gradient(tf):
