@@ -17,7 +17,7 @@ from ..graph.session.session import Session
 from ..graph.session.state import State
 from ..schema import proto
 from ..schema.files import append, make_folder, open_new
-from ..schema.tensorflow.records import RECORD_OVERHEAD, frame, read_records
+from ..schema.tensorflow.records import RecordIterator, frame
 
 if TYPE_CHECKING:
     from ..schema.proto import Message
@@ -130,20 +130,13 @@ class EventIterator:
     """
 
     def __init__(self, path):
-        self._path = path
-        self._offset = 0
-        self._records = read_records(path)
+        self._records = RecordIterator(path)
 
     def __iter__(self) -> EventIterator:
         return self
 
     def __next__(self) -> Message:
-        record = next(self._records, None)
-        if record is None:
-            self._records = read_records(self._path, start=self._offset)
-            record = next(self._records)
-        self._offset += len(record) + RECORD_OVERHEAD
-        return proto.parse("Event", record)
+        return proto.parse("Event", next(self._records))
 
     next = __next__
 

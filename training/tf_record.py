@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import FailedPreconditionError
 from ..schema.tensorflow.gfile import GFile, local_path, translated
-from ..schema.tensorflow.records import COMPRESSIONS, frame, read_records
+from ..schema.tensorflow.records import COMPRESSIONS, RecordIterator, frame
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -198,11 +198,20 @@ def tf_record_iterator(
         ValueError: the kind of compression is not known.
         errors.NotFoundError: there is no such file.
         errors.DataLossError: a record is cut or damaged; those before it have been given.
+
+    After the last record, or an error, it may be asked again: for what was written since.
     """
     compression = TFRecordOptions.get_compression_type_string(options)
-    return _records(local_path(path), compression)
+    return _Records(local_path(path), compression)
 
 
-def _records(path: str, compression: str) -> Iterator[bytes]:
-    with translated(path):
-        yield from read_records(path, compression)
+class _Records(RecordIterator):
+    """Records of a file, whose errors are TensorFlow's."""
+
+    def __init__(self, path: str, compression: str) -> None:
+        self._file = path
+        super().__init__(path, compression)
+
+    def __next__(self) -> bytes:
+        with translated(self._file):
+            return super().__next__()

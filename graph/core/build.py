@@ -91,11 +91,17 @@ class _Ops:
     LogUniformCandidateSampler: TensorsFunction
     LookupTableExportV2: TensorsFunction
     Lu: TensorsFunction
+    MapPeek: TensorsFunction
+    MapUnstage: TensorsFunction
+    MapUnstageNoKey: TensorsFunction
     MaxPoolWithArgmax: TensorsFunction
     Merge: TensorsFunction
     NonMaxSuppressionV4: TensorsFunction
     NonMaxSuppressionV5: TensorsFunction
     OptionalGetValue: TensorsFunction
+    OrderedMapPeek: TensorsFunction
+    OrderedMapUnstage: TensorsFunction
+    OrderedMapUnstageNoKey: TensorsFunction
     ParseExample: TensorsFunction
     ParseExampleV2: TensorsFunction
     ParseSequenceExample: TensorsFunction
@@ -219,8 +225,12 @@ class _Ops:
     LookupTableInsert: OperationFunction
     LookupTableInsertV2: OperationFunction
     LookupTableRemoveV2: OperationFunction
+    MapClear: OperationFunction
+    MapStage: OperationFunction
     MergeV2Checkpoints: OperationFunction
     NoOp: OperationFunction
+    OrderedMapClear: OperationFunction
+    OrderedMapStage: OperationFunction
     PrintV2: OperationFunction
     QueueClose: OperationFunction
     QueueCloseV2: OperationFunction

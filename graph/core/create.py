@@ -19,6 +19,7 @@ from typing import (
 import numpy as np
 
 from .arrays import as_array, filled, flat_items, narrowed, type_name
+from .call_stack import calling_frames
 from .dtype import as_numpy
 from .graph import Graph, Operation, Tensor
 from .scopes import graph_colocation, graph_name_scope, graph_of
@@ -114,6 +115,7 @@ def append(
         raise ValueError(
             f"{words} for '{{{{node {name}}}}} = {kind}({names})' with input shapes: {sizes}."
         ) from None
+    op.frames = calling_frames()
     scopes.surround(op)
     return op
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, cast, overload
 import numpy as np
 
 from ...schema.errors import OperatorNotAllowedInGraphError
+from .call_stack import Frames, summary_of
 from .dtype import DType
 from .hooks import implementation
 from .reference import Reference
@@ -17,6 +18,8 @@ from .signatures.signatures import REQUIRED
 from .tensor_shape import TensorShape, as_shape
 
 if TYPE_CHECKING:
+    from traceback import StackSummary
+
     import numpy.typing as npt
 
     from ..format.messages import NodeDef, OpDef
@@ -185,7 +188,7 @@ class Operation:
     """A node of a graph. Made by Graph.add.
 
     `signature` is what is declared of its type, or of the function that its type names; None for an
-    unknown type.
+    unknown type. `frames` are of the code that added it.
     """
 
     def __init__(
@@ -207,6 +210,7 @@ class Operation:
         self.outputs: list[Tensor] = []
         self._inputs = cast("list[Tensor]", inputs)  # None only until `set_input`
         self._control_inputs: dict[Operation, None] = dict.fromkeys(control_inputs)
+        self.frames: Frames = ()
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
@@ -256,6 +260,14 @@ class Operation:
         if attribute is None or attribute.default is REQUIRED:
             raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
         return attribute.default
+
+    @property
+    def traceback(self) -> StackSummary:
+        """The code that added it, outermost first, without that of this package.
+
+        Empty for an operation that was imported.
+        """
+        return summary_of(self.frames)
 
     @property
     def node_def(self) -> NodeDef:

@@ -14,7 +14,7 @@ decompose: BandedTriangularSolve Cross LogMatrixDeterminant MatrixSolve MatrixSo
 einsum: Einsum
 elementwise: Abs AccumulateNV2 Acos Acosh Add AddN AddV2 Angle Asin Asinh Atan Atan2 Atanh Bitcast BitwiseAnd BitwiseOr BitwiseXor Bucketize Cast Ceil CheckNumerics ClipByValue Complex ComplexAbs Conj Cos Cosh Div DivNoNan Equal Erf Erfc Erfinv Exp Expm1 Floor FloorDiv FloorMod Greater GreaterEqual Imag Inv Invert IsFinite IsInf IsNan LeftShift Less LessEqual Lgamma Log Log1p LogicalAnd LogicalNot LogicalOr Maximum Minimum Mod Mul MulNoNan Ndtri Neg NextAfter NotEqual Pow Print Real RealDiv Reciprocal RightShift Rint Round Rsqrt Select SelectV2 Sigmoid Sign Sin Sinh Sqrt Square SquaredDifference Sub Tan Tanh TruncateDiv Xdivy Xlog1py Xlogy
 gather: ApproxTopK DynamicPartition DynamicStitch Gather GatherNd GatherV2 InTopKV2 NthElement OneHot ParallelDynamicStitch ResourceGather ResourceGatherNd ScatterNd ScatterNdAdd ScatterNdSub ScatterNdUpdate SparseToDense TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate TopK TopKV2 UnravelIndex Where
-image: CropAndResize ResizeBicubic ResizeBilinear ResizeNearestNeighbor ScaleAndTranslate
+image: CropAndResize RGBToHSV ResizeBicubic ResizeBilinear ResizeNearestNeighbor ScaleAndTranslate
 lists: EmptyTensorList TensorListConcat TensorListConcatV2 TensorListElementShape TensorListFromTensor TensorListGather TensorListGetItem TensorListLength TensorListPopBack TensorListPushBack TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack
 loop: StatelessWhile While
 matmul: BatchMatMul BatchMatMulV2 BatchMatMulV3 Cholesky MatMul MatrixDeterminant MatrixInverse

@@ -65,3 +65,48 @@ def crop_and_resize(op: Operation, dy: Tensor) -> tuple[Tensor | None, Tensor | 
         dx = ops.CropAndResizeGradImage(dy, boxes, box_index, size, T=x.dtype, **attrs)
     by_boxes = ops.CropAndResizeGradBoxes(dy, x, boxes, box_index, method="bilinear")
     return dx, by_boxes, None, None
+
+
+@gradient("RGBToHSV")
+def rgb_to_hsv(op: Operation, dy: Tensor) -> Tensor:
+    """By the largest and the least colour: M and m at the places that `top` and `low` mark.
+
+    The value is M, the saturation 1 - m / M, the hue (next - previous) / (6 (M - m)) and a
+    constant, where next and previous are the colours around the largest. As in TensorFlow nothing
+    comes of gray, and of equal colours the first is the largest and the last the least.
+    """
+    x = op.inputs[0]
+    red, green, blue = _colours(x)
+    tops = [
+        ops.LogicalAnd(ops.GreaterEqual(red, blue), ops.GreaterEqual(red, green)),
+        ops.LogicalAnd(ops.Greater(green, red), ops.GreaterEqual(green, blue)),
+        ops.LogicalAnd(ops.Greater(blue, red), ops.Greater(blue, green)),
+    ]
+    lows = [
+        ops.LogicalAnd(ops.Less(red, blue), ops.Less(red, green)),
+        ops.LogicalAnd(ops.LessEqual(green, red), ops.Less(green, blue)),
+        ops.LogicalAnd(ops.LessEqual(blue, red), ops.LessEqual(blue, green)),
+    ]
+
+    def stacked(parts: list[Tensor]) -> Tensor:
+        return ops.Cast(ops.Pack(parts, axis=-1), DstT=x.dtype)
+
+    top, low = stacked(tops), stacked(lows)
+    is_next, is_previous = stacked([tops[2], *tops[:2]]), stacked([*tops[1:], tops[0]])
+    last = np.int32([-1])
+    most = ops.Max(x, last, keep_dims=True)
+    least = ops.Min(x, last, keep_dims=True)
+    differences = ops.Pack([green - blue, blue - red, red - green], axis=-1)
+    difference = ops.Sum(top * differences, last, keep_dims=True)
+    extent = ops.DivNoNan(ops.OnesLike(most), most - least)
+    slope = (is_next - is_previous) * extent + (low - top) * difference * extent * extent
+    whole = ops.DivNoNan(ops.OnesLike(most), most)
+    is_positive = ops.Cast(ops.Greater(x, ops.ZerosLike(x)), DstT=x.dtype)
+    by_saturation = is_positive * (top * least * whole * whole - low * whole)
+    hue, saturation, value = (ops.ExpandDims(part, np.int32(-1)) for part in _colours(dy))
+    sixth = ops.Cast(np.float64(1 / 6), DstT=x.dtype)
+    return hue * slope * sixth + saturation * by_saturation + value * top
+
+
+def _colours(x: Tensor) -> list[Tensor]:
+    return ops.Unpack(x, num=3, axis=-1)

@@ -36,7 +36,7 @@ from .exchanges import TAKING, scheduled
 from .hosted import HOSTED
 from .plan_variables import CALLS, HANDLERS, PlanVariables, is_handle
 from .run_errors import failed, fault_words, located
-from .run_limits import check_counts, check_size
+from .run_limits import check_bytes, check_countable, check_counts, check_size
 from .stage import Site, StageVariables
 from .state import State
 
@@ -256,6 +256,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
     def _add_one(self, stage: PlanStage, op: Operation, position: int) -> bool:
         if op.type in PLACEHOLDERS:
             raise _unfed(op)
+        check_countable(op)
         handler = HANDLERS.get(op.type)
         if handler is not None:
             return self._define(stage, op, handler(self.variables, stage, op, position))
@@ -345,6 +346,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         arrays = [buffer.value for buffer in buffers if buffer.value is not None]
         if len(arrays) < len(buffers):
             return None
+        check_bytes(site.op, self.state.memory_limit)
         return [constant(array) for array in self._call(site.op, arrays)]
 
     def _add_step(

@@ -28,7 +28,7 @@ GIVING = {
     **dict.fromkeys(("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"), 1),
     "SparseAccumulatorApplyGradient": 1,
     "BarrierInsertMany": MANY,
-    "Stage": 1,
+    **dict.fromkeys(("Stage", "MapStage", "OrderedMapStage"), 1),
 }
 """Operations that put something in -> how many elements at most."""
 TAKING = frozenset(
@@ -37,6 +37,8 @@ TAKING = frozenset(
         *("QueueDequeueUpTo", "QueueDequeueUpToV2"),
         *("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient"),
         *("SparseAccumulatorTakeGradient", "BarrierTakeMany", "Unstage", "StagePeek"),
+        *("MapUnstage", "MapUnstageNoKey", "MapPeek"),
+        *("OrderedMapUnstage", "OrderedMapUnstageNoKey", "OrderedMapPeek"),
     )
 )
 """Operations that may wait for what is put in."""

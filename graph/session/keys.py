@@ -19,3 +19,8 @@ def shared_name(op: Operation) -> str:
 def name_of(key: str) -> str:
     """The name in a variable's key."""
     return key.rpartition(";")[2]
+
+
+def container_of(op: Operation) -> str:
+    """The name of what an operation keeps things in; "localhost" where it names none."""
+    return cast("bytes", op.attrs.get("container") or b"localhost").decode()

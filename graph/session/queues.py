@@ -41,12 +41,14 @@ class Attempt:
     Attributes:
         what: "Enqueue" or "Dequeue", for messages.
         items: The elements that were taken so far.
+        key: The number of the element, where a map gave it.
         error: Why it failed.
     """
 
     def __init__(self, queue: Queue, line: deque[Attempt], step: Callable[[Attempt], int]):
         self.what = "Enqueue" if line is queue.enqueuing else "Dequeue"
         self.items: list[Element] = []
+        self.key = 0
         self.error: OpError | None = None
         self._queue, self._line, self.step = queue, line, step
         self._done = threading.Event()
@@ -124,7 +126,7 @@ class Queue:
                 words = f"{self.kind} '{self.name}' is closed."
                 return attempt.end(CancelledError(None, None, words))
             before = len(waiting)
-            while waiting and len(self) < self.capacity:
+            while waiting and self._has_room(waiting[0]):
                 self._add(waiting.popleft())
             if not waiting:
                 return attempt.end()
@@ -197,6 +199,10 @@ class Queue:
     def _n_available(self) -> int:
         """How many elements may be taken now."""
         return len(self)
+
+    def _has_room(self, element: Element) -> bool:
+        """Whether `element` may be added now."""
+        return len(self) < self.capacity
 
     def _add(self, element: Element) -> None:
         self._elements.append(element)

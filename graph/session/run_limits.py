@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
+
+from ...engine.plan.arena import check_limit
 from ...engine.run.limits import Limits, over_limit, shape_over_limit
-from ...schema.errors import ResourceExhaustedError
+from ...schema.errors import InvalidArgumentError, ResourceExhaustedError
+from ..core.shapes import is_static, shown
 from .run_errors import located
 
 if TYPE_CHECKING:
     from ..core.graph import Operation
     from .delegated import SessionDelegate
 
+MAX_ELEMENTS = 2**63 - 1
+"""Elements that a tensor may have at most."""
 OF_FILES = ("subgraphs", "file_bytes")
 
 
@@ -63,6 +70,27 @@ def check_size(limits: Limits | None, op: Operation, name: str, shape: Iterable[
     words = shape_over_limit(limits, name, shape, "the run")
     if words:
         raise ResourceExhaustedError(None, op, located(op, words))
+
+
+def check_countable(op: Operation) -> None:
+    """Raises InvalidArgumentError where a result has more elements than can be counted."""
+    for tensor in op.outputs:
+        if is_static(tensor.sizes) and prod(tensor.sizes) > MAX_ELEMENTS:
+            words = f"Shape {shown(tensor.sizes)} would have more than 2**63 - 1 elements"
+            raise InvalidArgumentError(None, op, located(op, words))
+
+
+def check_bytes(op: Operation, memory_limit: int | None) -> None:
+    """Raises ResourceExhaustedError where results of known sizes take more than a run may."""
+    n_bytes = sum(
+        prod(tensor.sizes) * np.dtype(tensor.dtype).itemsize
+        for tensor in op.outputs
+        if is_static(tensor.sizes)
+    )
+    try:
+        check_limit(n_bytes, memory_limit)
+    except MemoryError as error:
+        raise ResourceExhaustedError(None, op, located(op, str(error))) from None
 
 
 def check_counts(limits: Limits | None, operations: Sequence[Operation]) -> None:

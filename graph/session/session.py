@@ -20,6 +20,7 @@ from ...schema.errors import (
     DeadlineExceededError,
     InvalidArgumentError,
     NotFoundError,
+    OpError,
 )
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
@@ -39,6 +40,7 @@ from .feeds import fed_array, fed_parts
 from .fetches import Fetches
 from .partial_runs import PartialRun
 from .plan_pool import PlanPool
+from .resetting import note_open, reset
 from .run_limits import checked_delegates, checked_limits
 from .run_metadata import write_times
 from .run_profile import by_operation, recorded
@@ -126,15 +128,7 @@ class Session:
             raise TypeError(
                 f"Argument `target` must be a string, but got {type(target).__name__}: {target}"
             )
-        task = None if target in LOCAL else _task_at(target)
-        if task is None and target not in LOCAL:
-            raise NotFoundError(
-                None,
-                None,
-                f"No session factory registered for the given session options: {{target: "
-                f'"{target}"}} Registered factories are {{DIRECT_SESSION, GRPC_SESSION}}; it must '
-                "be '' or the target of a tf.train.Server, grpc://host:port",
-            )
+        task = _task_of(target)
         self._graph = get_default_graph() if graph is None else graph
         self._target, self._task = target, task
         self._config = config or (task and task.config) or proto.ConfigProto()
@@ -153,6 +147,8 @@ class Session:
         self._blocks: list[Blocks] = []
         self._partial_runs: dict[str, PartialRun] = {}
         self._n_partial_runs = 0
+        self._end_error: OpError | None = None
+        note_open(self)
 
     @property
     def graph(self) -> Graph:
@@ -163,6 +159,11 @@ class Session:
     def graph_def(self) -> GraphDef:
         """Its graph as a GraphDef message."""
         return self._graph.as_graph_def(add_shapes=self._config.graph_options.infer_shapes)
+
+    @property
+    def task(self) -> Task | None:
+        """The task of the server that it runs on; None in this process alone."""
+        return self._task
 
     @property
     def sess_str(self) -> str:
@@ -220,6 +221,8 @@ class Session:
         return parsed_fetches.results(results)
 
     def _check_open(self) -> None:
+        if self._end_error is not None:
+            raise type(self._end_error)(None, None, self._end_error.message)
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         if not len(self._graph):
@@ -369,6 +372,36 @@ class Session:
         self.state.close_peers()
         self.state = State(self.state.limits)
 
+    def end(self, error: OpError) -> None:
+        """Closes it; what is run afterwards raises `error`."""
+        self.close()
+        self._end_error = error
+
+    @staticmethod
+    def reset(
+        target: str | None,
+        containers: Sequence[str] | None = None,
+        config: Message | None = None,
+    ) -> None:
+        """Ends all sessions of a target and drops what they share.
+
+        Args:
+            target: "" or None for the sessions of this process; the `target` of a
+                `tf.train.Server`, whose variables, queues and tables lose their values.
+            containers: The names of those of `tf.container` to empty, all when left out. Of those
+                that are named, what the graphs of the target's sessions have in them is dropped.
+            config: Not read, as in TensorFlow's sessions of one process.
+
+        Raises:
+            NotFoundError: `target` is no server's.
+            UnavailableError: Nobody listens at the server's address.
+            UnimplementedError: Other processes run tasks of the server's cluster.
+
+        A session that was ended raises CancelledError when it is run, AbortedError on a server.
+        """
+        del config
+        reset(_task_of(target or ""), [] if containers is None else containers)
+
     def as_default(self) -> AbstractContextManager[Session]:
         """A block in which `eval` and `run` of tensors and operations use this session."""
         return default_session(self)
@@ -487,6 +520,20 @@ class Session:
         if not self._graph.is_feedable(tensor):
             raise ValueError(f"Tensor {tensor.name} may not be fed.")
         return tensor
+
+
+def _task_of(target: str) -> Task | None:
+    """The task of a target; None for this process. Raises NotFoundError where there is none."""
+    task = None if target in LOCAL else _task_at(target)
+    if task is None and target not in LOCAL:
+        raise NotFoundError(
+            None,
+            None,
+            f"No session factory registered for the given session options: {{target: "
+            f'"{target}"}} Registered factories are {{DIRECT_SESSION, GRPC_SESSION}}; it must '
+            "be '' or the target of a tf.train.Server, grpc://host:port",
+        )
+    return task
 
 
 def _task_at(target: str) -> Task | None:

@@ -25,6 +25,8 @@ HEADER_SIZE = 12
 FOOTER_SIZE = 4
 RECORD_OVERHEAD = HEADER_SIZE + FOOTER_SIZE
 MASK = 0xA282EAD8
+FLUSHED = b"\x00\x00\xff\xff"
+"""What zlib writes last when it is flushed within a stream."""
 CHUNK_SIZE = 1 << 16
 MAX_PACKED_SIZE = 2**31 - 1  # the bytes that are left of a compressed file are not known
 # The window size zlib takes for each kind of compression.
@@ -95,6 +97,33 @@ def read_records(path: StrPath, compression: str = "", start: int = 0) -> Iterat
         if masked_crc32c(body[:size]) != int.from_bytes(body[size:], "little"):
             raise _corrupt(path, offset, "its content has a wrong checksum")
         yield bytes(body[:size])
+
+
+class RecordIterator:
+    """The contents of the records of a file; after the last it may be asked again for newer ones.
+
+    Args:
+        path: The file.
+        compression: "", "ZLIB" or "GZIP".
+
+    Raises DataLossError when a record is cut or damaged; asked again, it tries that one again.
+    """
+
+    def __init__(self, path: StrPath, compression: str = "") -> None:
+        self._path, self._compression = path, compression
+        self._offset = 0
+        self._records = read_records(path, compression)
+
+    def __iter__(self) -> RecordIterator:
+        return self
+
+    def __next__(self) -> bytes:
+        record = next(self._records, None)
+        if record is None:
+            self._records = read_records(self._path, self._compression, self._offset)
+            record = next(self._records)
+        self._offset += len(record) + RECORD_OVERHEAD
+        return record
 
 
 def build_records(records: Iterable[bytes], compression: str = "") -> bytes:
@@ -170,7 +199,7 @@ class _Source:
         return memoryview(taken)
 
     def _unpack(self, window: int) -> bool:
-        """Unpacks some more; False at the end of the file."""
+        """Unpacks some more; False at the end of the file, or of what its writer flushed."""
         if self._packer is None or self._packer.eof:
             # A file may hold several compressed streams, one after the other.
             packed = (self._packer.unused_data if self._packer else b"") or self._plain(CHUNK_SIZE)
@@ -184,6 +213,8 @@ class _Source:
         except zlib.error as error:
             raise _corrupt(self._path, self.offset, f"it cannot be unpacked ({error})") from None
         if not packed and not more and not self._packer.eof:
+            if bytes(self._mapped[-len(FLUSHED) :]) == FLUSHED:
+                return False
             raise _cut(self._path, self.offset, "the compressed file ends within it")
         self._ready += more
         return True

@@ -135,7 +135,10 @@ REASONS = {
     """,
     "queues: what feeds a training program": """
         Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize
-        BarrierTakeMany FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue
+        BarrierTakeMany FIFOQueue FIFOQueueV2 MapClear MapIncompleteSize MapPeek MapSize MapStage
+        MapUnstage MapUnstageNoKey OrderedMapClear OrderedMapIncompleteSize OrderedMapPeek
+        OrderedMapSize OrderedMapStage OrderedMapUnstage OrderedMapUnstageNoKey
+        PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue
         PriorityQueueV2 QueueClose QueueCloseV2 QueueDequeue QueueDequeueMany QueueDequeueManyV2
         QueueDequeueUpTo QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue QueueEnqueueMany
         QueueEnqueueManyV2 QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2

@@ -197,3 +197,21 @@ def test_largest_and_smallest_at_index_tuples(use_resource):
         assert session.run(v).tolist() == [4.0, 5.0, 3.0]
         session.run(v.scatter_nd_min([[1], [2]], [4.5, 4.5]))
         assert session.run(v).tolist() == [4.0, 4.5, 3.0]
+
+
+def test_traceback_says_what_code_added_an_operation():
+    """Functions outside of the package, outermost first; none for what was imported."""
+
+    def build():
+        return tf.constant(1.0) + 2.0
+
+    op = build().op
+    *_, outer, inner = op.traceback
+    assert [frame.filename for frame in (outer, inner)] == [__file__] * 2
+    assert (inner.name, inner.line) == ("build", "return tf.constant(1.0) + 2.0")
+    assert outer.line == "op = build().op"
+    assert not any("/graph/core/" in frame.filename for frame in op.traceback)
+    definition = tf.get_default_graph().as_graph_def()
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(definition, name="")
+        assert list(graph.get_operation_by_name(op.name).traceback) == []

@@ -6,6 +6,7 @@ import pytest
 
 from flatlite.errors import DataLossError
 from flatlite.schema.tensorflow import records
+from flatlite.training.tf_record import TFRecordWriter
 
 RECORDS = [b"", b"one", b"x" * 1000]
 # What TensorFlow's TFRecordWriter wrote for RECORDS, the last one shortened in PLAIN.
@@ -52,6 +53,33 @@ def test_round_trip(tmp_path, compression):
 def test_several_gzip_streams_follow_one_another(tmp_path):
     content = records.build_records(RECORDS, "GZIP") + records.build_records([b"more"], "GZIP")
     assert read(tmp_path, content, "GZIP") == [*RECORDS, b"more"]
+
+
+def test_a_file_that_grows_is_read_on(tmp_path):
+    """After the last record, and after a cut one that was completed since."""
+    path = tmp_path / "growing.tfrecord"
+    first, second, third = (records.frame(name) for name in (b"first", b"second", b"third"))
+    path.write_bytes(first)
+    iterator = records.RecordIterator(path)
+    assert [next(iterator), *iterator] == [b"first"]
+    path.write_bytes(first + second)
+    assert next(iterator) == b"second"
+    path.write_bytes(first + second + third[:-1])
+    for _ in range(2):
+        with pytest.raises(DataLossError, match="truncated record"):
+            next(iterator)
+    path.write_bytes(first + second + third)
+    assert [*iterator] == [b"third"]
+
+
+@pytest.mark.parametrize("compression", ["GZIP", "ZLIB"])
+def test_flushed_records_are_read_before_their_file_is_closed(tmp_path, compression):
+    path = tmp_path / "open.tfrecord"
+    with TFRecordWriter(str(path), compression) as writer:
+        for record in RECORDS:
+            writer.write(record)
+        writer.flush()
+        assert list(records.read_records(path, compression)) == RECORDS
 
 
 @pytest.mark.parametrize("compression", records.COMPRESSIONS)

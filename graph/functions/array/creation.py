@@ -175,8 +175,14 @@ def is_shape(shape: DynamicShape) -> TypeGuard[ShapeLike]:
 
 
 def shape_tensor(shape: DynamicShape, name: str | None = None) -> Tensor:
-    """A shape as a tensor of int32, whether its sizes are tensors or numbers."""
-    return convert_to_tensor(typing.cast("TensorLike", shape), np.int32, name)
+    """A shape as a tensor of int32, whether its sizes are tensors or numbers.
+
+    Of int64 where a number is too large for int32.
+    """
+    sizes = shape if isinstance(shape, (list, tuple)) else ()
+    is_large = any(isinstance(size, int) and size > np.iinfo(np.int32).max for size in sizes)
+    dtype = np.int64 if is_large else np.int32
+    return convert_to_tensor(typing.cast("TensorLike", shape), dtype, name)
 
 
 @unary

@@ -235,6 +235,7 @@ def combined_non_max_suppression(
     rows of each image count.
     """
     with name_scope(name, "combined_non_max_suppression"):
+        max_total_size = convert_to_tensor(max_total_size, name="max_total_size")
         results = ops.CombinedNonMaxSuppression(
             boxes,
             scores,

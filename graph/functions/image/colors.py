@@ -10,10 +10,11 @@ import numpy as np
 from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.dtype import as_dtype
-from ...core.scopes import name_scope
+from ...core.graph import Tensor
+from ...core.scopes import control_dependencies, name_scope
 from ..array.casting import cast, saturate_cast
 from ..rows import functions, unary
-from .shapes import image_of
+from .shapes import checked, image_of
 
 if TYPE_CHECKING:
     from ...core.graph import Tensor
@@ -123,10 +124,12 @@ def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
 def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1) -> Tensor:
     """gain * image ^ gamma; ValueError for a negative gamma that is known."""
     with name_scope(None, "adjust_gamma", [image, gamma, gain]):
-        if isinstance(gamma, (int, float)) and gamma < 0:
-            raise ValueError("Gamma should be a non-negative real number.")
+        is_valid = gamma >= 0 if isinstance(gamma, (int, float, Tensor)) else True
+        checks = checked(is_valid, "Gamma should be a non-negative real number.")
 
         def powered(x: Tensor) -> Tensor:
+            with control_dependencies(checks):
+                x = ops.Identity(x) if checks else x
             exponent = convert_to_tensor(gamma, name="gamma", preferred_dtype=x.dtype)
             return cast(gain, x.dtype) * ops.Pow(x, cast(exponent, x.dtype))
 
@@ -164,6 +167,9 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """[..., 1] -> [..., 3]; ValueError unless there is one channel."""
     with name_scope(name, "grayscale_to_rgb", [images]) as scope:
         x = convert_to_tensor(images, name="images")
+        if x.sizes is not None and len(x.sizes) < 2:
+            words = f"A grayscale image (shape {x.shape}) must be at least two-dimensional."
+            raise ValueError(words)
         if x.sizes is not None and (not x.sizes or x.sizes[-1] not in (1, None)):
             raise ValueError(f"Last dimension of a grayscale image should be size 1, got {x.shape}")
         ones = ops.Fill(ops.ExpandDims(ops.Rank(x) - np.int32(1), np.int32(0)), np.int32(1))

@@ -13,8 +13,16 @@ from ...core.graph import Operation, Tensor
 from ...core.scopes import control_dependencies, name_scope
 from ..array.array import transpose as transposed
 from ..flow.conditional import switch_case
-from ..flow.control_flow import Assert as assert_
-from .shapes import Size, apply_to_image, height_and_width, image_of, sizes_of
+from .shapes import (
+    Size,
+    apply_to_any_image,
+    apply_to_image,
+    as_batch_or_image,
+    checked,
+    height_and_width,
+    image_of,
+    sizes_of,
+)
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike
@@ -45,14 +53,14 @@ def flip_up_down(image: TensorLike) -> Tensor:
 def transpose_image(image: TensorLike, name: str | None = None) -> Tensor:
     """Rows as columns of one or several images; ValueError for another rank."""
     with name_scope(name, "transpose", [image]):
-        return apply_to_image(image, lambda x: transposed(x, [0, 2, 1, 3]))
+        return apply_to_any_image(image, lambda x: transposed(x, [0, 2, 1, 3]))
 
 
 def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Tensor:
     """One or several images turned `k` times by a right angle, against the clock."""
     with name_scope(name, "rot90", [image, k]):
         if isinstance(k, int):
-            return apply_to_image(image, lambda x: _turned(x, k % 4))
+            return apply_to_any_image(image, lambda x: _turned(x, k % 4))
         times = convert_to_tensor(k, np.int32, name="k")
         times.get_shape().assert_has_rank(0)
 
@@ -60,7 +68,7 @@ def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Tens
             branches = [partial(_turned, x, i) for i in range(4)]
             return cast("Tensor", switch_case(ops.FloorMod(times, np.int32(4)), branches))
 
-        return apply_to_image(image, turned)
+        return apply_to_any_image(image, turned)
 
 
 def _turned(x: Tensor, times: int) -> Tensor:
@@ -74,36 +82,28 @@ def _turned(x: Tensor, times: int) -> Tensor:
     return ops.Identity(x)
 
 
-def _checked(condition: object, message: str) -> list[Operation]:
-    """Raises ValueError when a condition is known not to hold, else checks it when it runs."""
-    if isinstance(condition, Tensor):
-        return [assert_(condition, [message])]
-    if not condition:
-        raise ValueError(message)
-    return []
-
-
 def _box(
     image: TensorLike, offsets: tuple[Size, Size], targets: tuple[Size, Size], is_crop: bool
 ) -> Tensor:
     """The checks of a box, and what lies in it or around it."""
-    x = image_of(image)
+    x = convert_to_tensor(image, name="image")
+    offsets, targets = _as_int32(offsets), _as_int32(targets)
 
     def boxed(images: Tensor) -> Tensor:
         sizes = height_and_width(images)
         checks: list[Operation] = []
         for axis, offset in zip(("height", "width"), offsets, strict=True):
-            checks += _checked(offset >= 0, f"offset_{axis} must be >= 0.")
+            checks += checked(offset >= 0, f"offset_{axis} must be >= 0.")
         for axis, offset, target, size in zip(
             ("height", "width"), offsets, targets, sizes, strict=True
         ):
             if is_crop:
-                checks += _checked(target > 0, f"target_{axis} must be > 0.")
+                checks += checked(target > 0, f"target_{axis} must be > 0.")
                 words = f"{axis} must be >= target + offset."
-                checks += _checked(size >= target + offset, words)
+                checks += checked(size >= target + offset, words)
             else:
                 words = f"{axis} must be <= target - offset"
-                checks += _checked(size <= target - offset, words)
+                checks += checked(size <= target - offset, words)
         with control_dependencies(checks):
             inside = ops.Identity(images) if checks else images
         if is_crop:
@@ -119,15 +119,21 @@ def _box(
         result.set_shape((batch, *known, channels))
         return result
 
-    if x.sizes is None:  # a batch, as in TensorFlow
-        x.set_shape((None,) * 4)
-    return apply_to_image(x, boxed)
+    batch, unbatched = as_batch_or_image(x)
+    return unbatched(boxed(batch))
+
+
+def _as_int32(sizes: tuple[Size, Size]) -> tuple[Size, Size]:
+    """Sizes, those that are computed as int32."""
+    first, second = (ops.Cast(x, DstT=np.int32) if isinstance(x, Tensor) else x for x in sizes)
+    return first, second
 
 
 def _vector(sizes: list[Size]) -> TensorLike:
-    """Sizes as an int32 vector, a constant when all are known."""
+    """Sizes as an int32 vector, a constant when all are known; int64 where one is too large."""
     if all(isinstance(size, (int, np.integer)) for size in sizes):
-        return np.array(sizes, np.int32)
+        is_large = any(abs(size) > np.iinfo(np.int32).max for size in sizes)
+        return np.array(sizes, np.int64 if is_large else np.int32)
     return ops.Pack([convert_to_tensor(size, np.int32) for size in sizes])
 
 
@@ -184,7 +190,7 @@ def resize_image_with_crop_or_pad(
         x = image_of(image)
         checks: list[Operation] = []
         for axis, target in (("width", target_width), ("height", target_height)):
-            checks += _checked(target > 0, f"target_{axis} must be > 0.")
+            checks += checked(target > 0, f"target_{axis} must be > 0.")
         with control_dependencies(checks):
             x = ops.Identity(x) if checks else x
         targets = target_height, target_width

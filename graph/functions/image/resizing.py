@@ -14,7 +14,7 @@ from ...core.scopes import name_scope
 from ..array.casting import cast
 from ..rows import functions
 from .cropping import pad_to_bounding_box
-from .shapes import Size, as_batch, height_and_width, image_of
+from .shapes import Size, as_batch, as_batch_or_image, height_and_width
 
 if TYPE_CHECKING:
     from ...core.graph import Tensor
@@ -78,6 +78,11 @@ FILTERS = {
     **{name: name for name in ("lanczos3", "lanczos5", "gaussian", "mitchellcubic")},
 }
 """The filters that ScaleAndTranslate samples through, by method."""
+NAMES: dict[int | str, str] = {
+    getattr(ResizeMethodV1, kind): getattr(ResizeMethod, kind)
+    for kind in ("BILINEAR", "NEAREST_NEIGHBOR", "BICUBIC", "AREA")
+}
+"""TF2's names of TF1's methods."""
 ONLY_FILTERS = FILTERS.keys() - KERNELS.keys()
 """Methods that are no operation of their own."""
 
@@ -174,7 +179,8 @@ def resize(
     """
     with name_scope(name, "resize", [images, size]):
         if antialias or method in ONLY_FILTERS:
-            return resize_v2(images, size, str(method), preserve_aspect_ratio, antialias)
+            named = NAMES.get(method, method)
+            return resize_v2(images, size, str(named), preserve_aspect_ratio, antialias)
         return _resized(images, size, _kernel(method, align_corners), preserve_aspect_ratio)
 
 
@@ -224,11 +230,11 @@ def _with_pad(
     image: TensorLike, target_height: Size, target_width: Size, resized: Resize
 ) -> Tensor:
     """The image in the target, with its own proportions and margins of 0."""
-    x = image_of(image)
+    x = convert_to_tensor(image, name="image")
     for axis, target in (("width", target_width), ("height", target_height)):
         if isinstance(target, int) and target <= 0:
             raise ValueError(f"target_{axis} must be > 0.")
-    batch, unbatched = as_batch(x)
+    batch, unbatched = as_batch_or_image(x)
     sizes = height_and_width(batch)
     targets = target_height, target_width
     if all(isinstance(n, int) for n in (*sizes, *targets)):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
 from ...core.build import ops
 from ...core.create import convert_to_tensor
+from ...core.graph import Operation, Tensor
+from ..flow.conditional import cond
+from ..flow.control_flow import Assert
 
 if TYPE_CHECKING:
-    from ...core.graph import Tensor
     from ...core.shapes import Dim
     from ...core.typing import TensorLike
 
@@ -62,7 +64,26 @@ def as_batch(images: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
         return images, lambda result: result
     if len(images.sizes) != 3:
         raise ValueError("'images' must have either 3 or 4 dimensions.")
-    return ops.ExpandDims(images, np.int32(0)), lambda result: ops.Squeeze(result, squeeze_dims=[0])
+    return _batch_of_one(images)
+
+
+def as_batch_or_image(image: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    """`as_batch`, for which what has no known rank is one image.
+
+    Raises ValueError for another rank than 3 or 4.
+    """
+    if image.sizes is None:
+        batch, unbatched = _batch_of_one(image)
+        batch.set_shape((None,) * 4)
+        return batch, unbatched
+    if len(image.sizes) not in (3, 4):
+        raise ValueError(f"'image' (shape {image.shape}) must have either 3 or 4 dimensions.")
+    return as_batch(image_of(image))
+
+
+def _batch_of_one(image: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    batch = ops.ExpandDims(image, np.int32(0))
+    return batch, lambda result: ops.Squeeze(result, squeeze_dims=[0])
 
 
 def sizes_of(batch: Tensor) -> tuple[Dim, Dim, Dim, Dim]:
@@ -75,3 +96,30 @@ def apply_to_image(images: TensorLike, on_batch: Callable[[Tensor], Tensor]) -> 
     """`on_batch` of one or several images."""
     batch, unbatched = as_batch(image_of(images, "images"))
     return unbatched(on_batch(batch))
+
+
+def apply_to_any_image(images: TensorLike, on_batch: Callable[[Tensor], Tensor]) -> Tensor:
+    """`on_batch` of one or several images; what has no known rank is asked when it runs."""
+    x = image_of(images)
+    if x.sizes is not None:
+        return apply_to_image(x, on_batch)
+
+    def of_one() -> Tensor:
+        batch, unbatched = as_batch_or_image(x)
+        return unbatched(on_batch(batch))
+
+    def of_several() -> Tensor:
+        batch = ops.Identity(x)
+        batch.set_shape((None,) * 4)
+        return on_batch(batch)
+
+    return cast("Tensor", cond(ops.Equal(ops.Rank(x), np.int32(3)), of_one, of_several))
+
+
+def checked(condition: object, message: str) -> list[Operation]:
+    """Raises ValueError when a condition is known not to hold, else checks it when it runs."""
+    if isinstance(condition, Tensor):
+        return [Assert(condition, [message])]
+    if not condition:
+        raise ValueError(message)
+    return []

@@ -72,7 +72,16 @@ def _lines(box: np.ndarray, sizes: Sequence[int], new: Sequence[int]) -> list[_L
 
 def _require_images(box_index: np.ndarray, n_images: int) -> None:
     if box_index.size and not 0 <= box_index.min() <= box_index.max() < n_images:
-        raise OutOfRangeError(None, None, f"box_index has values outside [0, {n_images})")
+        raise OutOfRangeError(None, None, "box_index has values outside [0, batch_size)")
+
+
+def _require_crops(images: np.ndarray, boxes: np.ndarray, crop_size: np.ndarray) -> None:
+    """Raises ValueError for images and crops without pixels, and for corners not finite."""
+    for shape, words in ((images.shape[1:3], "image"), (crop_size, "crop")):
+        if min(shape) <= 0:
+            raise ValueError(f"{words} dimensions must be positive")
+    if not np.isfinite(boxes).all():
+        raise ValueError("Boxes contains at least one element that is not finite")
 
 
 @op("CropAndResize", shape=_crop_shape)
@@ -86,6 +95,7 @@ def crop_and_resize(
     extrapolation_value: float,
 ) -> np.ndarray:
     """Boxes, in parts of the image's size, cut out and resized."""
+    _require_crops(images, boxes, crop_size)
     _require_images(box_index, len(images))
     sizes = crop_size.tolist()
     crops = np.zeros((len(boxes), *sizes, images.shape[3]), np.float32)

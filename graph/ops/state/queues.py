@@ -50,6 +50,13 @@ for _kind in (
     *("AddManySparseToTensorsMap", "TakeManySparseFromTensorsMap"),
 ):
     add_row(_kind, None, unknown, pure=False)
+for _prefix in ("Map", "OrderedMap"):
+    for _kind in ("Stage", "Clear"):
+        add_row(_prefix + _kind, None, _nothing, pure=False)
+    for _kind in ("Peek", "Unstage", "UnstageNoKey"):
+        add_row(_prefix + _kind, None, unknown, pure=False)
+    for _kind in ("Size", "IncompleteSize"):
+        add_row(_prefix + _kind, None, scalar, pure=False)
 for _kind in ("ConditionalAccumulator", "ResourceConditionalAccumulator"):
     add_row(_kind, None, scalar, pure=False)
 add_row("SparseConditionalAccumulator", None, scalar, pure=False)

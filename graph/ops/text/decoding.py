@@ -61,6 +61,8 @@ def _quoted(record: bytes, i: int, delimiter: int) -> tuple[int, bytes]:
             return i + 1, bytes(text)
         else:
             break
+    if i >= n:
+        raise ValueError("Quoted field has to end with quote followed by delim or end")
     raise ValueError("Quote inside a string has to be escaped by another quote")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .exchange_programs import each_in_a_graph, plain
+from .exchange_programs import each_in_a_graph, failure, plain
 
 
 def _wrapped(tf, **arguments):
@@ -118,7 +118,97 @@ def _refusal(tf, tensor, shape):
     return None
 
 
-PROGRAMS = (dropout_wrapper, slices_of_unknown_rank, sparse_reshapes)
+def images_of_unknown_rank(tf):
+    """Crops and margins take one image for one; turned are several, too."""
+    image, images = (
+        tf.placeholder_with_default(np.ones(sizes, np.float32), None)
+        for sizes in ((3, 5, 1), (2, 3, 5, 1))
+    )
+    offsets = tf.unstack(tf.constant([0, 1, 9, 9], tf.int64))
+    results = {
+        "crop": tf.image.crop_to_bounding_box(image, 0, 1, 2, 3),
+        "pad": tf.image.pad_to_bounding_box(image, 1, 0, 8, 8),
+        "pad_wide": tf.image.pad_to_bounding_box(np.ones((3, 5, 1), np.float32), *offsets),
+        "resize_with_pad": tf.image.resize_image_with_pad(image, 8, 8),
+        "crop_or_pad": tf.image.resize_image_with_crop_or_pad(image, 4, 8),
+        "rot90": tf.image.rot90(images),
+        "transpose": tf.image.transpose(images),
+        "flip": tf.image.flip_left_right(image),
+    }
+    with tf.Session() as session:
+        return {
+            name: [result.shape.as_list() if result.shape.ndims else None, [*value.shape]]
+            for (name, result), value in zip(
+                results.items(), session.run([*results.values()]), strict=True
+            )
+        }
+
+
+def images_refused(tf):
+    """Boxes, ranks and sizes that cannot be; what is too large to count is not tried."""
+    one, index, box = np.ones((1, 1, 1, 1), np.float32), np.zeros(1, np.int32), [[0.0, 0, 1, 1]]
+
+    def crops(image=one, boxes=box, indices=index, size=(2, 2)):
+        return lambda: tf.image.crop_and_resize(image, boxes, indices, size)
+
+    calls = {
+        "no_pixels": crops(np.ones((1, 0, 1, 1), np.float32)),
+        "no_crop": crops(size=(2, 0)),
+        "infinite": crops(boxes=[[np.inf, 0, 0, 0]]),
+        "index": crops(indices=index + 1),
+        "gamma": lambda: tf.image.adjust_gamma(np.ones((2, 2, 3), np.float32), tf.constant(-1.0)),
+        "fill": lambda: tf.fill([2**20, 2**22, 2**22], 1.0),
+        "broadcast": lambda: tf.broadcast_to(1.0, [2**31, 2**31, 4]),
+        "uniform": lambda: tf.random_uniform([2**31, 2**31, 4]),
+        "stateless": lambda: tf.random.stateless_uniform([2**31, 2**31, 2], [1, 2]),
+    }
+    words = {}
+    for name, call in calls.items():
+        with tf.Graph().as_default(), tf.Session() as session:
+            words[name] = failure(tf, lambda call=call, run=session.run: run(call()))
+    return words
+
+
+def image_shape_words(tf):
+    """What is said of images of too few or too many dimensions, and of no size of int32."""
+    flat, deep = np.ones((3, 5), np.float32), np.ones((1, 1, 3, 5, 1), np.float32)
+    scores = np.zeros((1, 1, 1), np.float32)
+    calls = {
+        "crop": lambda: tf.image.crop_to_bounding_box(flat, 0, 0, 1, 1),
+        "crop_deep": lambda: tf.image.crop_to_bounding_box(deep, 0, 0, 1, 1),
+        "pad": lambda: tf.image.pad_to_bounding_box(flat, 0, 0, 9, 9),
+        "grayscale": lambda: tf.image.grayscale_to_rgb(tf.constant([1.0])),
+        "boxes": lambda: tf.image.combined_non_max_suppression(
+            scores[..., None] * np.zeros(4, np.float32), scores, 5, 2**31
+        ),
+    }
+    return {name: _refusal(call) for name, call in calls.items()}
+
+
+def _refusal(call):
+    """The type and the words of what is raised while a graph is built."""
+    try:
+        call()
+    except (TypeError, ValueError) as error:
+        return [type(error).__name__, str(error)]
+    return None
+
+
+def hue_gradient(tf):
+    """By colours, ties and gray among them."""
+    colors = [[0.1, 0.5, 0.3], [0.9, 0.2, 0.7], [0.3, 0.3, 0.3], [0, 0, 0], [0.4, 0.4, 0.1]]
+    colors += [[0.1, 0.6, 0.6], [0.5, 0.2, 0.5], [0.2, 0.2, 0.7], [0.3, 0.8, 0.35], [0.1, 0.0, 1]]
+    x = tf.constant(colors)
+    weighted = tf.image.rgb_to_hsv(x) * [[1.0, 10.0, 100.0]]
+    with tf.Session() as session:
+        gradient = session.run(tf.gradients(weighted, x)[0])
+    return {"gradient": np.round(gradient.astype(float), 3).tolist()}
+
+
+PROGRAMS = (
+    *(dropout_wrapper, slices_of_unknown_rank, sparse_reshapes, images_of_unknown_rank),
+    *(images_refused, image_shape_words, hue_gradient),
+)
 
 
 def outcomes(tf):

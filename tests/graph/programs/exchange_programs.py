@@ -27,7 +27,9 @@ def failure(tf, run):
     try:
         run()
     except tf.errors.OpError as error:
-        return [type(error).__name__, error.message.split("\n")[0].removeprefix("{{node take}} ")]
+        words = error.message.split("\n\t [[")[0].split("\n")
+        line = words[-1] if words[0] == "Graph execution error:" else words[0]
+        return [type(error).__name__, line.removeprefix("{{node take}} ")]
     return None
 
 
@@ -239,6 +241,107 @@ def staging(tf):
     return values
 
 
+def _staging_map(tf, prefix, **attrs):
+    """Makes an operation of a staging map of float32[2] and int32 by its kind and inputs."""
+
+    def operation(kind, dtypes=(tf.float32, tf.int32), **inputs):
+        function = getattr(tf.raw_ops, prefix + kind)
+        return function(**inputs, dtypes=list(dtypes), shared_name="map", **attrs)
+
+    return operation
+
+
+def staging_maps(tf, prefix="Map"):
+    """A map of elements: whole and by components, looked at, taken, emptied."""
+    operation, values = _staging_map(tf, prefix), []
+    key, x = tf.placeholder(tf.int64, []), tf.placeholder(tf.float32, [2])
+    whole = operation("Stage", key=key, indices=[0, 1], values=[x, 7])
+    first = operation("Stage", key=key, indices=[0], values=[x])
+    second = operation("Stage", key=key, indices=[1], values=[9])
+    sizes = [operation("Size"), operation("IncompleteSize")]
+    both = [operation(kind, key=key, indices=[0, 1]) for kind in ("Peek", "Unstage")]
+    with tf.Session() as session:
+
+        def note(fetched, number=0):
+            values.append([plain(value) for value in session.run(fetched, {key: number})])
+
+        session.run(whole, {key: 5, x: [1, 2]})
+        session.run(whole, {key: 5, x: [8, 8]})
+        session.run(first, {key: 3, x: [3, 4]})
+        note(sizes)
+        session.run(second, {key: 3})
+        note(sizes)
+        note(both[0], 5)
+        note(both[1], 3)
+        note(operation("UnstageNoKey", indices=[0, 1]))
+        session.run(whole, {key: -2, x: [5, 6]})
+        note(sizes)
+        session.run(operation("Clear"))
+        note(sizes)
+    return values
+
+
+def ordered_staging_map(tf):
+    """An ordered map gives the element of the smallest number, a component at a time."""
+    operation, values = _staging_map(tf, "OrderedMap"), staging_maps(tf, "OrderedMap")
+    key = tf.placeholder(tf.int64, [])
+    stage = operation("Stage", key=key, indices=[0, 1], values=[[1.0, 2.0], tf.cast(key, tf.int32)])
+    with tf.Session() as session:
+        for number in (4, -7, 2):
+            session.run(stage, {key: number})
+        for _ in range(3):
+            number, (vector, scalar) = session.run(operation("UnstageNoKey", indices=[0, 1]))
+            values.append([int(number), plain(vector), int(scalar)])
+    return values
+
+
+def staging_map_in_one_run(tf):
+    """What is taken is put in by the same run, and taking makes room in another thread."""
+    operation = _staging_map(tf, "Map", capacity=1)
+    key = tf.placeholder(tf.int64, [])
+    stage = operation("Stage", key=key, indices=[0, 1], values=[[1.0, 2.0], tf.cast(key, tf.int32)])
+    unstage = operation("Unstage", key=key, indices=[0, 1])
+    taken = []
+    with tf.Session() as session:
+        taken.append(plain(session.run([unstage, stage], {key: 3})[0]))
+
+        def fill():
+            for number in range(5):
+                session.run(stage, {key: number})
+
+        thread = threading.Thread(target=fill)
+        thread.start()
+        taken += [plain(session.run(unstage, {key: number})) for number in range(5)]
+        thread.join()
+    return taken
+
+
+def staging_map_refuses(tf):
+    """Indices and keys that are wrong, components that are there or gone, too many bytes."""
+    operation = _staging_map(tf, "Map", memory_limit=64)
+    key, x = tf.placeholder(tf.int64), tf.placeholder(tf.float32)
+    indices = tf.placeholder(tf.int32, [None])
+    stage = operation("Stage", key=key, indices=indices, values=[x], name="take")
+    take = operation("Unstage", key=key, indices=indices, name="take")
+    with tf.Session() as session:
+
+        def stages(number, at, value=0.0):
+            feeds = {key: number, indices: at, x: value}
+            return failure(tf, lambda: session.run(stage, feeds))
+
+        outcomes = [stages(1, [0]), stages(1, [0]), stages(1, [2]), stages(1, []), stages([], [0])]
+        outcomes += [
+            stages([1, 2], [0]),
+            stages(2, [0], np.zeros(17, np.float32)),
+            stages([1], [1]),
+        ]
+        wrong = ([1], [0, 1]), (1, [0, 0]), (1, [1, 0]), (1, [0, 2])
+        for number, at in wrong:
+            feeds = {key: number, indices: at}
+            outcomes.append(failure(tf, lambda feeds=feeds: session.run(take, feeds)))
+    return outcomes
+
+
 def names_in_loops(tf):
     """What functions of loops and branches make has TF1's names."""
     noted: list[str] = []
@@ -272,7 +375,8 @@ def names_in_loops(tf):
 PROGRAMS = (
     *(waits_in_one_run, chain_of_queues, more_than_fits, put_in_branch, taken_in_loop),
     *(gradients_taken, between_threads, barrier, barrier_in_one_run, barrier_refuses),
-    *(barrier_closed, barrier_cancelled, sparse_map, staging, names_in_loops),
+    *(barrier_closed, barrier_cancelled, sparse_map, staging, staging_maps),
+    *(ordered_staging_map, staging_map_in_one_run, staging_map_refuses, names_in_loops),
 )
 
 

@@ -68,3 +68,42 @@ def test_sessions_that_share_nothing():
             pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value v\n"),
         ):
             session.run(v)
+
+
+def test_reset_ends_the_sessions_of_a_process():
+    """What TensorFlow says of a session that `reset` closed; a server's is left alone."""
+    v = tf.get_variable("v", [2])
+    sessions = [tf.Session(), tf.Session()]
+    for session in sessions:
+        session.run(v.initializer)
+    on_server = tf.Session(tf.train.Server.create_local_server().target)
+    on_server.run(v.initializer)
+    assert tf.Session.reset("") is None
+    for session in sessions:
+        with pytest.raises(tf.errors.CancelledError, match=r"Session has been closed\."):
+            session.run(v)
+    assert on_server.run(v).shape == (2,)
+    with pytest.raises(tf.errors.NotFoundError, match="No session factory registered"):
+        tf.Session.reset("nowhere")
+
+
+def test_reset_empties_containers_of_a_server():
+    """Of the named ones alone, else of all; sessions that were open are not found any more."""
+    with tf.container("box"):
+        boxed = tf.get_variable("boxed", [1])
+        queue = tf.queue.FIFOQueue(3, [tf.float32], [()], shared_name="queue")
+    plain = tf.get_variable("plain", [1], use_resource=False)
+    target = tf.train.Server.create_local_server().target
+    session = tf.Session(target)
+    session.run([boxed.initializer, plain.initializer, queue.enqueue(1.0)])
+    tf.Session.reset(target, ["box"])
+    with pytest.raises(tf.errors.AbortedError, match=r"Session .* is not found\."):
+        session.run(plain)
+    session = tf.Session(target)
+    assert session.run(plain).shape == (1,)
+    assert session.run(queue.size()) == 0
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        session.run(boxed)
+    tf.Session.reset(target)
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        tf.Session(target).run(plain)
