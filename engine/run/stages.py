@@ -148,7 +148,7 @@ class Control:
     no chunk of an instruction takes longer.
     """
 
-    __slots__ = ("_end", "_late", "_wish")
+    __slots__ = ("_end", "_requested", "_timeout_error")
 
     def __init__(self) -> None:
         self._requested: BaseException | None = None
