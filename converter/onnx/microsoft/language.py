@@ -121,8 +121,11 @@ def mix_low_rank(node, b):
     if block is not None:
         added = b.MUL(_gates(node, b, gates, streams), b.EXPAND_DIMS(block, np.int32(axis)))
         streams = b.ADD(streams, added)
-    width = n * streams.dims[-1]
-    scales = reshaped(scale, streams.dims[-2:], b)
+    size = streams.dims[-1]
+    node.require(size is not None, "the number of features must be known")
+    assert size is not None
+    width = n * size
+    scales = reshaped(scale, (n, size), b)
     normal = rms_norm(b, streams, scales, node.attr("epsilon", EPSILON), [axis + 1])
     flat = regrouped_from(normal, axis, (width,), b)
 
