@@ -261,7 +261,7 @@ def _with_channels(node, b, channels):
     if assumption is not None:
         raise assumption
     last = to_channels_last(x, b)
-    sizes = [extent(last, axis, b) for axis in range(last.rank - 1)]
+    sizes = [extent(last, axis, b) for axis in range(node.rank() - 1)]
     return to_channels_first(regrouped(last, [*sizes, channels], b), b)
 
 

@@ -127,13 +127,14 @@ def _rounded_up(node, b):
     spans = [Span(k, s, d, *(pair or (0, 0)), length) for k, s, d, pair, length in columns]
     is_largest, is_general, n = node.type == "MaxPool", _is_general(node), len(spans)
     x = node.inputs[0] if is_general else image_of(node, b)
-    first = 2 if is_general else x.rank - 1 - n
+    rank = node.rank() if is_general else MAX_IMAGE + 2
+    first = 2 if is_general else rank - 1 - n
+    around = [np.zeros((m, 2), np.int32) for m in (first, rank - first - n) if m]
     added = _added_behind(node, b, x, first, spans)
 
     def pooled(x, value, before, after):
-        middle = b.PACK(int32s(before), b.ADD(added, int32s(after)), axis=1, values_count=2)
-        around = (np.zeros((m, 2), np.int32) for m in (first, x.rank - first - n))
-        pairs = b.CONCATENATION(*(m for m in (next(around), middle, *around) if m.shape[0]), axis=0)
+        pairs = b.PACK(int32s(before), b.ADD(added, int32s(after)), axis=1, values_count=2)
+        pairs = b.CONCATENATION(around[0], pairs, *around[1:], axis=0)
         x = b.PADV2(x, pairs, like(x, value, b)) if value else b.PAD(x, pairs)
         if is_general:
             return combined(b, x, spans, b.MAXIMUM if is_largest else b.ADD)
@@ -141,26 +142,23 @@ def _rounded_up(node, b):
         kind = b.MAX_POOL_2D if is_largest else b.AVERAGE_POOL_2D
         return _windows_of(kind, x, *window, "VALID")
 
-    before, after = [s.before for s in spans], [s.after for s in spans]
+    before, after = (np.array([getattr(s, side) for s in spans]) for side in ("before", "after"))
     out = pooled(x, _lowest(node) if is_largest else 0, before, after)
     if not is_largest:
-        pads = (
-            node.attr("pads", [0] * (2 * n)) if node.attr("count_include_pad", 0) else [0] * 2 * n
-        )
-        ones = _ones(b, x, first, np.add(pads[:n], pads[n:]))
-        out = b.DIV(
-            out, pooled(ones, 0, np.subtract(before, pads[:n]), np.subtract(after, pads[n:]))
-        )
+        no_pads = [0] * (2 * n)
+        pads = node.attr("pads", no_pads) if node.attr("count_include_pad", 0) else no_pads
+        begin, end = np.reshape(pads, (2, n))
+        ones = _ones(b, x, rank, first, begin + end)
+        out = b.DIV(out, pooled(ones, 0, before - begin, after - end))
     return out if is_general else result_of(node, b, out)
 
 
-def _ones(b, x, first, added):
+def _ones(b, x, rank, first, added):
     """Ones in the sizes of an image and so many more, and 1 along the other axes."""
-    n = len(added)
-    parts = [np.int32(1)] * x.rank
-    for i in range(n):
-        parts[first + i] = b.ADD(extent(x, first + i, b), np.int32(added[i]))
-    return b.FILL(b.PACK(*parts, axis=0, values_count=x.rank), like(x, 1, b))
+    parts = [np.int32(1)] * rank
+    for axis, n in enumerate(added, first):
+        parts[axis] = b.ADD(extent(x, axis, b), np.int32(n))
+    return b.FILL(b.PACK(*parts, axis=0, values_count=rank), like(x, 1, b))
 
 
 def _added_behind(node, b, x, first, spans):

@@ -118,7 +118,7 @@ ARG_MAX f32,i8,u8,i32,bool,qi8,qu8 i32,i64 -> =1 | f32,i8,u8,i32,bool,qi8,qu8 i3
 ARG_MIN f32,i8,u8,i32,bool,qi8,qu8 i32,i64 -> =1 | f32,i8,u8,i32,bool,qi8,qu8 i32 -> i64 | f32,i8,u8,i32,bool,qi8,qu8 i64 -> i32
 ASSIGN_VARIABLE any
 ATAN2 f32,f64 =0 -> =0
-AVERAGE_POOL_2D f32,qi8,qu8,qi16 -> =0
+AVERAGE_POOL_2D f32,i8,u8,i16,qi8,qu8,qi16 -> =0
 BATCH_MATMUL f32,qi8,qi16 =0 -> =0 | f32 qi8 -> =0
 BATCH_TO_SPACE_ND f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 i32 -> =0
 BIDIRECTIONAL_SEQUENCE_RNN f32 f32 f32 f32 f32 f32 f32 f32 f32 - - - -> =0 =0
@@ -139,7 +139,7 @@ CUMSUM f32,i32,i64 i32 -> =0
 DEPTHWISE_CONV_2D f32 =0 f32 -> =0 | qi8,qu8 =0 qi32 -> =0 | f32 qi8 f32 -> =0 | qi16 qi8 qi64 -> =0
 DEPTH_TO_SPACE f32,i8,u8,i32,i64,qi8,qu8 -> =0
 DEQUANTIZE qi8,qu8,qi16 -> f32
-DIV f32,qu8 =0 -> =0
+DIV f32,u8,i32,qu8 =0 -> =0
 DYNAMIC_UPDATE_SLICE f32,i8,i32,i64,bool,qi8 =0 i32 -> =0 | qi8 i8 i32 -> i8
 ELU f32,qi8 -> =0
 EMBEDDING_LOOKUP i32 f32,i8,u8,qi8,qu8 -> =1 | i32 qi8 -> f32,i8
@@ -150,8 +150,8 @@ EXPAND_DIMS f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32,i64 -> =0
 FAKE_QUANT f32 -> =0
 FILL i32,i64 f32,i8,i16,i32,i64,bool,qi8,qi16 -> =1
 FLOOR f32 -> =0
-FLOOR_DIV f32,i16,i32,qi16 =0 -> =0
-FLOOR_MOD f32,i8,i16,i32,i64,qi8,qi16 =0 -> =0
+FLOOR_DIV f32,i16,i32,qi16 =0 -> =0 | qi16 i16 -> i16
+FLOOR_MOD f32,i8,i16,i32,i64,qi8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1
 FULLY_CONNECTED f32 f32,qi8,qu8 f32,- -> =0 | f32 qi4 - -> =0 | qi16 qi8 qi32,qi64,- -> =0 | qi8 qi8 qi32,- -> =0 | qu8 qu8 qi32,- -> =0 | qu8 qu8 qi32 -> qi16
 GATHER f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i16,i32,i64 -> =0
 GATHER_ND f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i16,i32,i64 -> =0
@@ -177,7 +177,7 @@ LSH_PROJECTION f32 f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 f32,- -> i32
 MATRIX_DIAG f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 -> =0
 MATRIX_SET_DIAG f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1
 MAXIMUM f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1
-MAX_POOL_2D f32,qi8,qu8,qi16 -> =0
+MAX_POOL_2D f32,i8,u8,i16,qi8,qu8,qi16 -> =0
 MEAN f32,i32,i64,qi8,qu8,qi16 i32 -> =0
 MINIMUM f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1
 MIRROR_PAD f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32,i64 -> =0

@@ -23,14 +23,14 @@ from pathlib import Path
 import numpy as np
 import operator_starts
 from operator_starts import Start
-from prove_targets import LARGEST, inputs_of
+from prove_targets import LARGEST, trial
 from record_operators import ORDER, built, described, neighbours, one_each, same
 
 from flatlite.lite import Interpreter
 from flatlite.schema import model, operators
 
 ROOT = Path(__file__).parents[2]
-TABLE = ROOT / "schema" / "target_types.py"
+TABLE = ROOT / "schema" / "targets" / "types.py"
 CHILD = Path(__file__).with_name("runtime_child.py")
 RUNTIMES = {"MICRO": "tflite_micro", "TF_2_14": "tflite_runtime"}
 ANY = "any"  # types: those of handles have no short names
@@ -84,6 +84,10 @@ def with_constants(content: bytes, feeds: list, computed: int) -> tuple[bytes, l
     return model.save(file), [x for n, x in enumerate(feeds) if n in (0, computed)]
 
 
+def without_zeros(x: np.ndarray) -> np.ndarray:
+    return np.where(x == 0, np.ones((), x.dtype), x)
+
+
 def prescribe(kind: str, result: model.Tensor) -> None:
     """Gives a quantized result the scale that it always has, in place."""
     scale = operators.known(kind).scale_of(operators.SHORT[result.dtype])
@@ -107,6 +111,8 @@ def models(kind: str) -> Iterator[tuple[tuple[str, ...], int, bytes, list]]:
             n_computed = len(feeds) if codes == start.codes else 1
             for computed in range(max(n_computed, 1)):
                 tried = with_constants(content, feeds, computed)
+                if tried is None:  # a divisor may have become 0 as an integer
+                    tried = with_constants(content, [without_zeros(x) for x in feeds], computed)
                 if tried is not None:
                     operand = graph_input_position(content, computed) if feeds else 0
                     yield single, operand, *tried
@@ -126,7 +132,7 @@ def corpus_models() -> Iterator[tuple[list[tuple[str, tuple[str, ...], int]], by
     """(operators, model, inputs) of the small files of tests/corpus."""
     for path in sorted((ROOT / "tests/corpus").rglob("*.tflite")):
         content = path.read_bytes()
-        if len(content) > LARGEST or (arrays := inputs_of(content)) is None:
+        if len(content) > LARGEST or (tried := trial(content)) is None:
             continue
         used = [
             (op.op, types, -1)
@@ -134,7 +140,7 @@ def corpus_models() -> Iterator[tuple[list[tuple[str, tuple[str, ...], int]], by
             for op in graph.operators
             if op.op != "CUSTOM" and (types := types_of(graph, op)) is not None
         ]
-        yield used, content, arrays
+        yield used, content, tried[0]
 
 
 def types_of(graph: model.Subgraph, op: model.Operator) -> tuple[str, ...] | None:

@@ -79,4 +79,27 @@ ROWS = {
         "- s w", top_k=3),
     "SampleOp": Row("SampleOp", "x", {"x": IMAGE}),
     **linear_attentions(),
+    "HyperConnectionLowRankMix": Row("HyperConnectionLowRankMix", "x n d u i o p",
+        {"x": FLAT, "o": floats(2, 3, 6), "p": GATE}, {"n": floats(24),
+        "d": floats(24, 5, size=0.2), "u": floats(5, 24), "i": floats(24, 4)}, "y z w",
+        num_branches=4, gate_mul=3.0, gate_div=2.0, silu_alpha=1.5, reduction_scale=0.5),
 }  # fmt: skip
+DEFINITIONS = {
+    "HyperConnectionLowRankMix": """
+        split = Constant<value_ints=[0, 0, 4, 6]>() flat = Constant<value_ints=[0, 0, 24]>()
+        each = Constant<value_ints=[4, 6]>() last = Constant<value_ints=[-1]>()
+        of_streams = Constant<value_ints=[2]>() e = Constant<value_float=1e-5>()
+        streams = Reshape(x, split) gate = Unsqueeze(p, last) block = Unsqueeze(o, of_streams)
+        product = Mul(gate, block) s = Add(streams, product) w = Reshape(s, flat)
+        square = Mul(s, s) mean = ReduceMean(square, last) sum = Add(mean, e) root = Sqrt(sum)
+        divided = Div(s, root) scale = Reshape(n, each) h = Mul(divided, scale)
+        hn = Reshape(h, flat) low = MatMul(hn, d) alpha = Constant<value_float=1.5>()
+        v = Mul(low, alpha) share = Sigmoid(v) hidden = Mul(v, share) high = MatMul(hidden, u)
+        g = Sigmoid(high) gates = Reshape(g, split) gated = Mul(h, gates)
+        total = ReduceSum<keepdims=0>(gated, of_streams) half = Constant<value_float=0.5>()
+        y = Mul(total, half) logits = MatMul(hn, i) two = Constant<value_float=2.0>()
+        less = Div(logits, two) after = Sigmoid(less) three = Constant<value_float=3.0>()
+        z = Mul(after, three)
+    """,
+}
+"""Nodes of ai.onnx for what ONNX Runtime has no kernel of for processors."""

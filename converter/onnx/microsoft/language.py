@@ -14,6 +14,7 @@ from ...lowering.moves import (
     regrouped_from,
     reshaped,
     slice_along,
+    transposed,
 )
 from ..registry import lower
 from .fused import DOMAIN, rms_norm
@@ -106,6 +107,41 @@ def mix_after(node, b):
     added = b.MUL(_gates(node, b, gates, streams), b.EXPAND_DIMS(block, np.int32(block.rank - 1)))
     out = b.ADD(kept, added)
     return regrouped_from(out, x.rank - 1, (node.shape()[-1],), b) if n else out
+
+
+@lower(f"{DOMAIN}HyperConnectionLowRankMix")
+def mix_low_rank(node, b):
+    """What streams give a block, by gates of low rank, and the gate of what the block gives back.
+
+    The block before is added to the streams first, where the node has it.
+    """
+    x, scale, down, up, inject, block, gates = (node.input(i) for i in range(7))
+    n, axis = node.attr("num_branches"), x.rank - 1
+    streams = _streams(node, b, x, n)
+    if block is not None:
+        added = b.MUL(_gates(node, b, gates, streams), b.EXPAND_DIMS(block, np.int32(axis)))
+        streams = b.ADD(streams, added)
+    size = streams.dims[-1]
+    node.require(size is not None, "the number of features must be known")
+    assert size is not None
+    width = n * size
+    scales = reshaped(scale, (n, size), b)
+    normal = rms_norm(b, streams, scales, node.attr("epsilon", EPSILON), [axis + 1])
+    flat = regrouped_from(normal, axis, (width,), b)
+
+    def product(x, weights):
+        return b.FULLY_CONNECTED(x, transposed(weights, (1, 0), b), None, keep_num_dims=True)
+
+    hidden = product(flat, down)
+    hidden = b.MUL(hidden, like(hidden, node.attr("silu_alpha", 1.0), b))
+    gate = b.LOGISTIC(product(b.MUL(hidden, b.LOGISTIC(hidden)), up))
+    total = b.SUM(b.MUL(normal, _streams(node, b, gate, n)), int32s([axis]))
+    total = b.MUL(total, like(total, node.attr("reduction_scale", 1.0), b))
+    logits = product(flat, inject)
+    logits = b.MUL(logits, like(logits, 1 / node.attr("gate_div", 1.0), b))
+    after = b.LOGISTIC(logits)
+    after = b.MUL(after, like(after, node.attr("gate_mul", 1.0), b))
+    return total, after, regrouped_from(streams, axis, (width,), b)
 
 
 def _streams(node, b, x, n):

@@ -65,7 +65,7 @@ def linear_attention(node, b):
         heads = np.repeat(np.arange(n_queries), n_heads // n_queries).astype(np.int32)
         q = b.GATHER(q, heads, axis=2)
     n_shared = max(n_queries // n_heads, 1)
-    size, width = k.dims[3], v.dims[3]
+    size, width = (x.dims[3] or 0 for x in (k, v))
     scale = node.attr("scale", 0.0) or 1 / np.sqrt(size)
     q = regrouped_from(b.MUL(q, like(q, scale, b)), 2, (n_heads, n_shared, size), b)
     state = _no_state(b, q, (n_heads, size, width)) if state is None else state

@@ -73,7 +73,7 @@ def record_sizes(rows, path):
 RECORDS = {
     "nodes": (runtime_nodes.ROWS, {}),
     "layers": (runtime_layers.ROWS, runtime_layers.DEFINITIONS),
-    "language": (runtime_language.ROWS, {}),
+    "language": (runtime_language.ROWS, runtime_language.DEFINITIONS),
     "versions": (runtime_versions.ROWS, {}),
     "legacy": (runtime_legacy.ROWS, runtime_legacy.DEFINITIONS),
 }

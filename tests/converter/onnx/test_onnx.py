@@ -488,9 +488,8 @@ def test_operator_sets_before_the_seventh(kind, litert):
 
 NOT_BUILT = {
     f"com.microsoft.{name}"
-    for name in ("AttnLSTM", "GatedDeltaNet", "HyperConnectionLowRankMix",
-                 "NGramHashMapping", "SparseAttention")
-}  # fmt: skip
+    for name in ("AttnLSTM", "GatedDeltaNet", "NGramHashMapping", "SparseAttention")
+}
 """Operators of ONNX Runtime that builtins could express."""
 
 
