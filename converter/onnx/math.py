@@ -18,6 +18,7 @@ lower_rows(
         "Ceil": "CEIL",
         "Cos": "COS",
         "Div": "DIV",
+        "Equal": "EQUAL",
         "Erf": "ERF",
         "Exp": "EXP",
         "Floor": "FLOOR",
@@ -77,23 +78,6 @@ def dropout(node, b):
         return x
     shape = b.SHAPE(x, out_type="INT32")
     return x, b.FILL(shape, b.constant(np.ones((), bool)))
-
-
-EXTREMES = {"REDUCE_MAX": (-np.inf, "LESS_EQUAL"), "REDUCE_MIN": (np.inf, "GREATER_EQUAL")}
-"""What an extreme of nothing else is, and how it compares with what TFLite begins with instead."""
-
-
-@lower("Equal")
-def equal(node, b):
-    """Whether elements are the same; TFLite's extreme of infinities is the last finite number."""
-    from ml_dtypes import finfo
-
-    for x, y in (node.inputs, node.inputs[::-1]):
-        value, comparison = EXTREMES.get(x.producer and x.producer.kind, (0, ""))
-        if comparison and y.value is not None and y.value.size and (y.value == value).all():
-            limit = np.copysign(float(finfo(x.dtype).max), value)
-            return getattr(b, comparison)(x, np.full(y.value.shape, limit, x.dtype))
-    return b.EQUAL(*node.inputs)
 
 
 @lower("Cast", "CastLike")

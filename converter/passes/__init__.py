@@ -16,6 +16,7 @@ from .exponentials import (
     fuse_softmax,
     fuse_softplus,
 )
+from .extremes import compare_extremes
 from .fold import fold_constants, merge_duplicates, remove_dead_code, share_zeros
 from .formulas import fuse_gelu, fuse_hard_swish, fuse_leaky_relu, fuse_prelu
 from .identities import (
@@ -137,6 +138,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (fuse_rsqrt, "after the norm, which contains it"),
     (fuse_layer_norm, "after its difference is factored and its root is an RSQRT"),
     (divide_by_multiplying, "after the formulas; multiplications merge, divisions do not"),
+    (compare_extremes, "after the formulas, of which the norms subtract extremes"),
     (take_negation, "after the formulas, some of which have a NEG"),
     (recognise_clipping, "gives the RELUs that are fused below"),
     (matmul_to_fully_connected, "only FULLY_CONNECTED takes a bias"),
