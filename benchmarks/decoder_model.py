@@ -129,9 +129,9 @@ def write(variant: str, steps: int) -> bytes:
     caches = [g.input(name, (1, HEADS, CACHE, DEPTH)) for name in names]
     numbers = g.pair("ADD", position, g.constant(np.arange(steps, dtype=np.int32)), "INT32")
     x = g.op("GATHER", [g.constant(g.normal(TOKENS, WIDTH)), tokens], (1, steps, WIDTH), axis=0)
-    places = g.constant(g.normal(CACHE, WIDTH))
-    places = g.op("GATHER", [places, numbers], (steps, WIDTH), axis=0)
-    x = g.pair("ADD", x, g.reshape(places, 1, steps, WIDTH))
+    position_rows = g.constant(g.normal(CACHE, WIDTH))
+    position_rows = g.op("GATHER", [position_rows, numbers], (steps, WIDTH), axis=0)
+    x = g.pair("ADD", x, g.reshape(position_rows, 1, steps, WIDTH))
     column = g.op("RESHAPE", [numbers, g.constant(np.int32([steps, 1]))], (steps, 1), "INT32")
     later = g.pair("GREATER", g.constant(np.arange(CACHE, dtype=np.int32)), column, "BOOL")
     later = g.op("CAST", [later], (steps, CACHE), in_data_type=6, out_data_type=0)

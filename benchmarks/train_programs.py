@@ -71,8 +71,8 @@ def transformer(tf: Any) -> Built:
     y = tf.placeholder(tf.int32, [None, WORDS], "y")
     with tf.variable_scope("embedding"):
         table = _weights(tf, [VOCABULARY, WIDTH], "table")
-        places = _weights(tf, [WORDS, WIDTH], "places")
-    h = tf.nn.embedding_lookup(table, x) + places
+        position_rows = _weights(tf, [WORDS, WIDTH], "places")
+    h = tf.nn.embedding_lookup(table, x) + position_rows
     for i in range(LAYERS):
         with tf.variable_scope(f"layer{i}"):
             h = h + _attention(tf, _layer_norm(tf, h, "before_attention"))

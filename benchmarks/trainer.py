@@ -74,12 +74,12 @@ class Trainer:
 def main(module: str) -> None:
     """Answers until its input ends."""
     warnings.simplefilter("ignore")
-    answers = os.fdopen(os.dup(1), "w")
+    replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is no answer
     trainer = Trainer(module)
     for line in sys.stdin:
         request = json.loads(line)
-        print(json.dumps(getattr(trainer, request.pop("do"))(**request)), file=answers, flush=True)
+        print(json.dumps(getattr(trainer, request.pop("do"))(**request)), file=replies, flush=True)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class CustomOp(Protocol):
 def prepare_custom(node: Node, class_of: Callable[[str], type]) -> Prepared:
     """What `prepare` returns for the custom operator `node`.
 
-    Raises NodeError with LiteRT's words when nobody registered it and it is not shipped.
+    Raises NodeError with LiteRT's message when it is neither registered nor shipped.
     """
     try:
         cls = class_of(node.kind)
@@ -89,7 +89,7 @@ def runs_python(kind: str, class_of: Callable[[str], type]) -> bool:
 
 
 def _without_class(node: Node, error: LookupError) -> Prepared:
-    """What `prepare` returns for a custom operator that nobody registered a class for."""
+    """What `prepare` returns for a custom operator without a registered class."""
     from .custom_ops.registry import SHIPPED
 
     prepare = SHIPPED.get(node.kind)

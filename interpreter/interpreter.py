@@ -158,7 +158,7 @@ class Interpreter:
         """Runs the model on the values of its input tensors.
 
         Args:
-            timeout: seconds after which it is given up; None for no limit. It is looked at every
+            timeout: seconds after which the run is aborted; None for no limit. Checked every
                 50 ms, and between steps in Python.
 
         Raises:
@@ -505,11 +505,11 @@ class Interpreter:
             self._scope.control.begin()
             return self._timed(self._allocation.ready(0))
 
-    def _invoke(self, begun: bool) -> None:
-        """Runs the model, or the rest when the call lock's `run` has begun it."""
-        if not begun:
+    def _invoke(self, resume: bool) -> None:
+        """Runs the model, or resumes it where the call lock's `run` has started it."""
+        if not resume:
             self._scope.control.begin()
-        self._run(begun)
+        self._run(resume)
 
     def _begin(self, timeout: object) -> None:
         """Starts the clock of a run."""
@@ -520,18 +520,18 @@ class Interpreter:
         error = TimeoutError(f"invoke did not come to its end within {timeout} s")
         return self._scope.control.begin(checked_timeout(timeout), error)
 
-    def _run(self, begun: bool) -> None:
+    def _run(self, resume: bool) -> None:
         call_lock, plan = self._call_lock, self._plans.get(0)
         call_lock.run = None
         self._ensure_safe()
         if plan is None:
             plan = self._allocation.ready(0)
-        self._run_plan(plan, begun)
+        self._run_plan(plan, resume)
         call_lock.run = None if self._times is not None else plan.fast_run
 
-    def _run_plan(self, plan: Plan, begun: bool = False) -> None:
+    def _run_plan(self, plan: Plan, resume: bool = False) -> None:
         if self._times is None:
-            plan.run(begun=begun)
+            plan.run(resume=resume)
         else:
             self._times.append(self._timed(plan))
 

@@ -38,8 +38,8 @@ class LoadedModel:
         folder: where its file is, and the files with its external buffers; None where it has none.
 
     Raises:
-        ModelError: it is no model, or damaged, where nobody has verified it, or has an operator, or
-            a version of one, that nothing here runs.
+        ModelError: it is not a model; it is damaged, unless it was verified before; or it has an
+            operator, or a version of one, that is not supported.
     """
 
     def __init__(

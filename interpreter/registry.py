@@ -48,7 +48,7 @@ def prepare_of(kind: str) -> Prepare:
 def is_pure(kind: str) -> bool:
     """Whether an operator only computes its results, and the same from equal operands.
 
-    Such an operator is folded when its inputs are known and left out when nobody reads its results.
+    It is folded when its inputs are known, and removed when its results have no readers.
     One that calls graphs is as pure as they are; one that is not supported is not.
     """
     row = operator(kind)

@@ -70,7 +70,7 @@ class TensorSpec:
 
     @property
     def byte_type(self) -> type[np.signedinteger] | type[np.unsignedinteger]:
-        """The type of a byte in which integers of less than one come to users and from them."""
+        """The type in which users pass and get integers of less than eight bits."""
         return np.uint8 if self.type_name.startswith("U") else np.int8
 
     @property

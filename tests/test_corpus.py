@@ -47,7 +47,7 @@ def test_interpreter(row, corpus, record_property):
         for inputs in runs.steps:
             if not row.get("stateful"):
                 interpreter.reset_all_variables()
-            answers.append(answer(interpreter, inputs))
+            answers.append(run_model(interpreter, inputs))
     except RuntimeError as error:
         not_yet("interpreter", error, record_property)
     oracle = "tf" if runs.tags == ["tf"] else "ref"
@@ -57,7 +57,7 @@ def test_interpreter(row, corpus, record_property):
         assert "" in complaints, f"step {step}: {complaints[0]}"
 
 
-def answer(interpreter, inputs) -> dict:
+def run_model(interpreter, inputs) -> dict:
     """Outputs by signature name for a dict of inputs, by position for a list."""
     if isinstance(inputs, dict):
         return interpreter.get_signature_runner()(**inputs)
@@ -173,7 +173,7 @@ def test_convert(row, form, corpus, litert, record_property):
     for inputs, want in recorded:
         expected = {str(i): x for i, x in enumerate(want)}
         ours = (
-            answer(interpreter, inputs)
+            run_model(interpreter, inputs)
             if form != "saved_model"
             else by_row(row, interpreter, inputs)
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from recorded import has_runs, rows, runs_of
-from test_corpus import answer
+from test_corpus import run_model
 
 from flatlite import edit
 from flatlite.lite import Interpreter
@@ -86,7 +86,7 @@ def test_every_edit_keeps_what_it_does_not_change(row, corpus):
     for one in (model, *edited):
         interpreter = Interpreter(model_content=edit.save(one))
         interpreter.allocate_tensors()
-        results.append(answer(interpreter, step))
+        results.append(run_model(interpreter, step))
     for result in results[1:]:
         np.testing.assert_equal(result, results[0])
 
@@ -231,7 +231,7 @@ def test_variables_of_merged_models_stay_apart(litert):
     np.testing.assert_array_equal(litert.run(twice, steps), want)
     interpreter = Interpreter(model_content=twice)
     interpreter.allocate_tensors()
-    np.testing.assert_array_equal([[answer(interpreter, step)["0"]] for step in steps], want)
+    np.testing.assert_array_equal([[run_model(interpreter, step)["0"]] for step in steps], want)
 
 
 @pytest.mark.parametrize(

@@ -127,11 +127,13 @@ def picture(rows: Sequence[Mapping[str, Any]], limits: Limits, title: str) -> st
     others = sum(row["share"] for row in rows if not row["products"])
     roofs = {kind: limits.products[kind] for kind in _COLORS if _occurs(points, kind)}
     bandwidths = {"near": limits.bandwidth[0][1], "far": limits.bandwidth[-1][1]}
-    places = [(row["products"] / row["bytes"], 1e3 * row["products"] / row["ms"]) for row in points]
-    highest = max([*roofs.values(), *(y for _, y in places), 1e9])
-    lowest = min([y for _, y in places] + [highest / 1e3])
-    left = min([x for x, _ in places] + [0.1])
-    right = max([x for x, _ in places] + [2 * highest / bandwidths["far"]])
+    points_drawn = [
+        (row["products"] / row["bytes"], 1e3 * row["products"] / row["ms"]) for row in points
+    ]
+    highest = max([*roofs.values(), *(y for _, y in points_drawn), 1e9])
+    lowest = min([y for _, y in points_drawn] + [highest / 1e3])
+    left = min([x for x, _ in points_drawn] + [0.1])
+    right = max([x for x, _ in points_drawn] + [2 * highest / bandwidths["far"]])
     axes = _Axes((left / 2, 2 * right), (lowest / 2, 2 * highest))
     parts = axes.frame()
     for name, rate in bandwidths.items():
@@ -142,7 +144,9 @@ def picture(rows: Sequence[Mapping[str, Any]], limits: Limits, title: str) -> st
         start = max(axes.low_x, rate / bandwidths["near"])
         parts.append(axes.line([(start, rate), (axes.high_x, rate)], _COLORS[kind]))
         parts.append(axes.note(axes.high_x, rate, f"{kind}, {rate / 1e9:.0f} G/s", "end"))
-    for row, (x, y) in sorted(zip(points, places, strict=True), key=lambda pair: -pair[0]["share"]):
+    for row, (x, y) in sorted(
+        zip(points, points_drawn, strict=True), key=lambda pair: -pair[0]["share"]
+    ):
         label = f"{row['index']} {row['operator']} {row['name']}: {row['ms']:.3g} ms, "
         label += f"{row['of_limit']:.0%} of the limit"
         parts.append(axes.point(x, y, row["share"], _COLORS[row["numbers"]], label))

@@ -47,7 +47,7 @@ MOST_WAITING = 64
 Run = Callable[["Sample"], np.ndarray]
 
 
-class _Answer:
+class _PendingSample:
     """What a process, or this one, has measured on a sample, or will have.
 
     Attributes:
@@ -64,20 +64,20 @@ class _Answer:
 
 
 class _Worker:
-    """A process with a model: one thread sends it samples, another reads what it answers.
+    """A process with a model: one thread sends it samples, another reads its results.
 
     Args:
         first: the message that it starts with.
-        changed: notified when it is ready, has answered, or has ended.
+        changed: notified when it is ready, has returned a result, or has ended.
 
     Attributes:
         is_ready, has_ended: whether it has answered the first message, and whether it is gone.
-        waiting: the answers that are not there yet.
+        waiting: the samples that it has not returned yet.
     """
 
     def __init__(self, first: object, changed: threading.Condition) -> None:
         self.is_ready = self.has_ended = False
-        self.waiting: deque[_Answer] = deque()
+        self.waiting: deque[_PendingSample] = deque()
         self._changed = changed
         self._messages: queue.SimpleQueue[object] = queue.SimpleQueue()
         self._process = subprocess.Popen(
@@ -91,9 +91,9 @@ class _Worker:
         for thread in self._threads:
             thread.start()
 
-    def ask(self, answer: _Answer, message: object) -> None:
+    def submit(self, pending: _PendingSample, message: object) -> None:
         """Lets it measure a sample."""
-        self.waiting.append(answer)
+        self.waiting.append(pending)
         self._messages.put(message)
 
     def close(self) -> None:
@@ -121,8 +121,8 @@ class _Worker:
             while True:
                 table, error = pickle.load(self._process.stdout)
                 with self._changed:
-                    answer = self.waiting.popleft()
-                    answer.table, answer.error = table, error
+                    pending = self.waiting.popleft()
+                    pending.table, pending.error = table, error
                     self._changed.notify()
         with self._changed:
             self.has_ended = True
@@ -134,7 +134,7 @@ class Workers:
 
     They are started when calibration has taken PATIENCE seconds, and this process goes on without
     them until one is ready. None waits for another: each has DEPTH samples at most, this one takes
-    the next where all have as many, and answers are put in order.
+    the next where all have as many, and results are put in order.
 
     Args:
         n: how many.
@@ -163,23 +163,23 @@ class Workers:
         Raises what running the model raises.
         """
         begin = time.monotonic()
-        answers: deque[_Answer] = deque()
+        unfinished: deque[_PendingSample] = deque()
         for sample in samples:
             if self._n and not self._workers and time.monotonic() - begin >= PATIENCE:
                 self._start(sample)
             worker = self._idle_worker()
-            answer = _Answer(sample[1], worker)
-            answers.append(answer)
+            pending = _PendingSample(sample[1], worker)
+            unfinished.append(pending)
             if worker is not None:
-                worker.ask(answer, (sample[0], list(sample[2])))
+                worker.submit(pending, (sample[0], list(sample[2])))
             else:
                 try:
                     table = run(sample)
-                    answer.table = table.copy() if len(answers) > 1 else table
+                    pending.table = table.copy() if len(unfinished) > 1 else table
                 except Exception as raised:  # those before it may have raised, too
-                    answer.error = raised
-            yield from self._ready_answers(answers, 0 if answer.error else MOST_WAITING)
-        yield from self._ready_answers(answers, 0)
+                    pending.error = raised
+            yield from self._completed(unfinished, 0 if pending.error else MOST_WAITING)
+        yield from self._completed(unfinished, 0)
 
     def _idle_worker(self) -> _Worker | None:
         """The process that has fewest samples, unless all have as many as they may."""
@@ -188,14 +188,14 @@ class Workers:
         worker = min(ready, key=lambda one: len(one.waiting), default=None)
         return worker if worker is not None and len(worker.waiting) < DEPTH else None
 
-    def _ready_answers(
-        self, answers: deque[_Answer], most: int
+    def _completed(
+        self, unfinished: deque[_PendingSample], most: int
     ) -> Iterator[tuple[str, np.ndarray]]:
-        """The first answers, as far as they are there; waits until no more than `most` are left."""
-        while answers:
-            first = answers[0]
+        """Results in order, as far as complete; waits until at most `most` are unfinished."""
+        while unfinished:
+            first = unfinished[0]
             with self._changed:
-                while first.table is None and first.error is None and len(answers) > most:
+                while first.table is None and first.error is None and len(unfinished) > most:
                     if first.worker is not None and first.worker.has_ended:
                         raise RuntimeError(f"{first.label}: the process that ran it has ended")
                     self._changed.wait()
@@ -203,7 +203,7 @@ class Workers:
                 raise first.error
             if first.table is None:
                 return
-            answers.popleft()
+            unfinished.popleft()
             yield first.label, first.table
 
     def _start(self, sample: Sample) -> None:
@@ -214,7 +214,7 @@ class Workers:
 
 
 def _send(pipe: IO[bytes] | None, message: Any) -> None:
-    """Sends a message to a process; what has ended says so when its answer is read."""
+    """Sends a message to a process; one that has ended says so when its result is read."""
     assert pipe is not None
     try:
         pickle.dump(message, pipe, pickle.HIGHEST_PROTOCOL)
@@ -228,7 +228,7 @@ def serve() -> None:
     from ..verify.verification import Function
 
     source, target = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what is printed is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what is printed is no result
     content, ends, first = pickle.load(source)
     functions = [Function(content, signature, {}, subgraph) for signature, subgraph in ends]
     interpreter = functions[0].interpreter()

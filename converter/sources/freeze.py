@@ -42,7 +42,7 @@ from .handles import (
 )
 from .learned_ranges import stop_learning
 from .source import PlaceholdersError, some
-from .state import Place, State, Table
+from .state import State, StateVariable, Table
 from .tables import HASH_TABLES
 from .writes import WRITING, drop_unchanging_writes, written
 
@@ -72,14 +72,14 @@ class Frozen(NamedTuple):
     """A computation without variables.
 
     Attributes:
-        graph: its inputs and outputs are those of the computation, and then those of `places`; its
-            `control_outputs` write checkpoints.
-        places: the variables that are written, here or by a computation that shares them.
+        graph: its inputs and outputs are those of the computation, and then those of
+            `state_variables`; its `control_outputs` write checkpoints.
+        state_variables: the variables that are written, here or by a computation that shares them.
         state: what these variables, and tables, are at first.
     """
 
     graph: Graph
-    places: tuple[Place, ...]
+    state_variables: tuple[StateVariable, ...]
     state: State
 
 
@@ -161,14 +161,14 @@ def _frozen(flat: Graph, ends: Ends, context: _Context) -> Frozen:
     freezer = _Freezer(flat, {}, context)
     for i, (tensor, shape) in enumerate(ends.inputs):
         freezer.add_input(i, "Placeholder", {"dtype": tensor.dtype, "shape": shape})
-    graph, places = freezer.build(), []
-    for name, tensor in freezer.places.items():
+    graph, state_variables = freezer.build(), []
+    for name, tensor in freezer.state_variables.items():
         new = freezer.current[name]
-        places.append(Place(name, new is not tensor))
+        state_variables.append(StateVariable(name, new is not tensor))
         graph.inputs = [*(graph.inputs or ()), tensor]
         if new is not tensor:
             graph.outputs = [*(graph.outputs or ()), new]
-    return Frozen(functionalize_control_flow(graph), tuple(places), context.state)
+    return Frozen(functionalize_control_flow(graph), tuple(state_variables), context.state)
 
 
 class _Freezer:
@@ -195,7 +195,7 @@ class _Freezer:
         """
         self.context, self.path = context, path
         self.current: dict[str, Tensor] = {}
-        self.places: dict[str, Tensor] = {}
+        self.state_variables: dict[str, Tensor] = {}
         self.old = graph
         self.inputs = {tensor: i for i, tensor in enumerate(graph.inputs or ())}
         self.outputs = list(graph.outputs or ())
@@ -272,7 +272,7 @@ class _Freezer:
             return self.copy.graph.add("Const", op.name, (), attrs).outputs[0]
         attrs = {"dtype": array.dtype, "shape": array.shape}
         tensor = self.copy.graph.add("Placeholder", op.name, (), attrs).outputs[0]
-        self.current[op.name] = self.places[op.name] = tensor
+        self.current[op.name] = self.state_variables[op.name] = tensor
         self.context.state.variables[op.name] = array
         return tensor
 

@@ -76,7 +76,7 @@ def load(
         _ports(inputs, frozen.graph.inputs),
         _ports(outputs, frozen.graph.outputs),
         model,
-        places=frozen.places,
+        state_variables=frozen.state_variables,
         state=frozen.state,
     )
 

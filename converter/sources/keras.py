@@ -31,7 +31,7 @@ from .source import (
     short_name,
     some,
 )
-from .state import Place
+from .state import StateVariable
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -271,12 +271,12 @@ def _source(
         writer.graph, pairs, results, lambda _: {}, lambda op: writer.tables.get(op.name)
     )
     n_inputs, n_outputs = len(inputs), len(outputs)
-    places = []
+    state_variables = []
     for tensor in (frozen.inputs or ())[n_inputs:]:
         state.variables[tensor.op.name] = np.zeros(
             [n or 0 for n in tensor.sizes or ()], tensor.dtype
         )
-        places.append(Place(tensor.op.name, True))
+        state_variables.append(StateVariable(tensor.op.name, True))
     ports = [
         tuple(
             Port(
@@ -294,7 +294,9 @@ def _source(
             strict=True,
         )
     ]
-    return GraphSource(KEY, frozen, ports[0], ports[1], "keras", positions, tuple(places), state)
+    return GraphSource(
+        KEY, frozen, ports[0], ports[1], "keras", positions, tuple(state_variables), state
+    )
 
 
 def _dims(tensor: Tensor) -> tuple[str | None, ...]:

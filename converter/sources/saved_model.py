@@ -134,7 +134,7 @@ def _source(
             tensorflow_order(signature.inputs, api_version),
             tensorflow_order(signature.outputs, api_version),
         ),
-        frozen.places,
+        frozen.state_variables,
         frozen.state,
     )
 

@@ -16,7 +16,7 @@ import numpy as np
 from ...graph.core.graph import Graph, Tensor
 from ...graph.core.shapes import Shape, merge, shown
 from ...schema.errors import ConverterError, ModelError, noted
-from .state import Place, State
+from .state import State, StateVariable
 
 if TYPE_CHECKING:
     from ...graph.core.protocols import MaybeDType
@@ -136,11 +136,11 @@ class GraphSource:
         key: the signature's key, None when the source has no signatures.
         graph: only what the outputs need; variables are constants, functions are inlined. Its
             `inputs` and `outputs` are the tensors of the ports, in their order, and then those
-            of `places`.
+            of `state_variables`.
         inputs: the inputs, in order.
         outputs: the outputs, in order.
         model: what the model is, as TensorFlow's metadata calls it.
-        places: the variables that are further inputs and outputs of the graph.
+        state_variables: the variables that are further inputs and outputs of the graph.
         state: what they and tables are at first; shared by the signatures of a model.
         tensorflow: the keys of inputs and outputs at TensorFlow 2.21's positions; None when they
             are these.
@@ -153,7 +153,7 @@ class GraphSource:
     outputs: tuple[Port, ...]
     model: str = "graph_def"
     tensorflow: tuple[tuple[str, ...], tuple[str, ...]] | None = None
-    places: tuple[Place, ...] = ()
+    state_variables: tuple[StateVariable, ...] = ()
     state: State = field(default_factory=State)
     api_version: int = 2
 
@@ -184,7 +184,7 @@ class GraphSource:
         from ..verify.oracle import GraphOracle
 
         inputs = list(self.graph.inputs or ())[len(self.inputs) :]
-        first = (self.state.variables[place.variable] for place in self.places)
+        first = (self.state.variables[one.name] for one in self.state_variables)
         return GraphOracle(self.graph, dict(zip(inputs, first, strict=True)), len(self.outputs))
 
 

@@ -18,15 +18,15 @@ class Table(NamedTuple):
     values: np.ndarray
 
 
-class Place(NamedTuple):
+class StateVariable(NamedTuple):
     """A variable that is an input of a frozen graph, after those of its computation.
 
     Attributes:
-        variable: its name.
+        name: of the variable.
         is_written: whether its new value is an output, after those of the computation.
     """
 
-    variable: str
+    name: str
     is_written: bool
 
 

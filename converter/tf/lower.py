@@ -74,10 +74,12 @@ def _lower(source: GraphSource, work: Work, select_ops: SelectOps, scope: Scope)
     for port, tensor in zip(source.inputs, work.inputs, strict=False):
         tensors[tensor] = b.input(port.name, tensor.dtype, tensor.sizes, port.dims)
     handles = []
-    for place, tensor in zip(source.places, work.inputs[len(source.inputs) :], strict=True):
+    for variable, tensor in zip(
+        source.state_variables, work.inputs[len(source.inputs) :], strict=True
+    ):
         b.origin(tensor.op.name)
-        handles.append(scope.initializer.variable(place.variable, b))
-        value = source.state.variables[place.variable]
+        handles.append(scope.initializer.variable(variable.name, b))
+        value = source.state.variables[variable.name]
         tensors[tensor] = read(b, handles[-1], tensor.op.name, value)
     for tensor, result in work.lower(b, tensors):
         if result.origin is None and not result.is_constant:
@@ -86,7 +88,9 @@ def _lower(source: GraphSource, work: Work, select_ops: SelectOps, scope: Scope)
     n_outputs = len(source.outputs)
     graph.outputs = results[:n_outputs]
     is_written = [
-        handle for place, handle in zip(source.places, handles, strict=True) if place.is_written
+        handle
+        for variable, handle in zip(source.state_variables, handles, strict=True)
+        if variable.is_written
     ]
     for handle, value in zip(is_written, results[n_outputs:], strict=True):
         assign(b, handle, value)

@@ -129,14 +129,14 @@ def sparse_reorder(node: Node, b: Builder) -> list[Tensor]:
 def sparse_reshape(node: Node, b: Builder) -> list[Tensor]:
     """Index tuples into a tensor of another shape; that shape, with what -1 stands for."""
     indices, shape, new_shape = node.inputs
-    pairs, sizes, wanted = (as_int32(x, b) for x in (indices, shape, new_shape))
+    pairs, sizes, target_sizes = (as_int32(x, b) for x in (indices, shape, new_shape))
     rank = node.shape(2)[0]
     if rank is None:
         node.fail("the length of its new shape must be known")
     ids, count = numbers(pairs, sizes, list(range(sparse_rank(node))), b)
-    is_open = b.LESS(wanted, np.int32(0))
-    known = b.REDUCE_PROD(b.SELECT_V2(is_open, np.int32(1), wanted), FIRST)
-    result = b.SELECT_V2(is_open, b.FLOOR_DIV(count, known), wanted)
+    is_open = b.LESS(target_sizes, np.int32(0))
+    known = b.REDUCE_PROD(b.SELECT_V2(is_open, np.int32(1), target_sizes), FIRST)
+    result = b.SELECT_V2(is_open, b.FLOOR_DIV(count, known), target_sizes)
     columns = []
     for axis in reversed(range(rank)):
         size = element(result, axis, b)

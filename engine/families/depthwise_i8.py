@@ -147,7 +147,7 @@ class _Layer:
         int16_input: whether the input is int16.
         kind: the variant of the kernel.
         taps: rows and columns of the filter.
-        window: how it goes over the input.
+        window: how it slides over the input.
     """
 
     __slots__ = ("int16_input", "int16_weights", "kind", "taps", "window")

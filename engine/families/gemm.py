@@ -105,8 +105,8 @@ def conv2d(
         weights: [n, height, width, channels of a group].
         bias: [n], or None.
         out: [batch, height, width, n].
-        sliding: how the filter goes over height and width.
-        groups: number of groups of channels, each convolved by itself.
+        sliding: how the filter slides over height and width.
+        groups: number of groups of channels, which are convolved separately.
         clamp: the limits of the result.
     """
     if weights.shape[1:3] == tuple(sliding.stride) == (1, 1) and groups == 1:

@@ -14,7 +14,7 @@ Number = int | float
 
 
 class Sliding(NamedTuple):
-    """How a filter goes over its input: a number for each dimension that it slides over."""
+    """How a filter slides over its input: a number for each spatial dimension."""
 
     stride: Sequence[int] = (1, 1)
     before: Sequence[int] = (0, 0)

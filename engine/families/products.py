@@ -76,7 +76,8 @@ def columns_as_channels(
 ) -> tuple[Buffer, Buffer | None, Buffer, Sliding]:
     """The weights, bias and results of a transposed convolution where `columns_meet`.
 
-    The columns of `out` that come of one of `x` are as many times the channels of one.
+    Each column of `x` gives `step` columns of `out`, which become one with `step` times the
+    channels.
     """
     n, height, width, channels = weights.shape
     weights = permute(program, weights, (2, 0, 1, 3)).reshape((width * n, height, 1, channels))

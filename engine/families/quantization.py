@@ -48,7 +48,7 @@ def to_int8(program: Program, x: Buffer, zero_point: int) -> Int8Operand:
 def quantize_rows(
     program: Program, x: Buffer, rows: int, depth: int, asymmetric: bool, pitch: int = 0
 ) -> Int8Operand:
-    """float32 quantized to int8, each of `rows` by itself; `depth` is the length of the padding.
+    """float32 quantized to int8, each of `rows` separately; `depth` is the length of the padding.
 
     The rows begin `pitch` bytes apart if that is not 0.
     """
@@ -226,14 +226,14 @@ class Hybrid:
     def int8_input(
         self, program: Program, x: Buffer, rows: int, depth: int, pitch: int = 0
     ) -> Int8Operand:
-        """`x` as int8, each of `rows` quantized by itself; `depth` is the length of their padding.
+        """`x` as int8, each of `rows` quantized separately; `depth` is the length of their padding.
 
         The rows begin `pitch` bytes apart if that is not 0.
         """
         return quantize_rows(program, x, rows, depth, self.asymmetric, pitch)
 
     def int16_input(self, program: Program, x: Buffer, rows: int) -> tuple[Buffer, Buffer]:
-        """`x` as int16, each of `rows` quantized by itself, and their scales."""
+        """`x` as int16, each of `rows` quantized separately, and their scales."""
         return quantize_rows_i16(program, x, rows, self.asymmetric)
 
     def int16_weights(self, program: Program, weights: Buffer) -> Buffer:

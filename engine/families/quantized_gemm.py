@@ -54,7 +54,7 @@ def matmul(
     transpose_a: bool = False,
     transpose_b: bool = False,
 ) -> None:
-    """out = a @ b + bias, as in gemm.py; each row of `a` of float32 is quantized by itself."""
+    """out = a @ b + bias, as in gemm.py; each float32 row of `a` is quantized separately."""
     if not out.size:
         return
     a = swap_last_two(program, a) if transpose_a else a
@@ -110,7 +110,7 @@ def conv2d(
     scheme: Scheme,
     groups: int = 1,
 ) -> None:
-    """`gemm.conv2d`; each image of float32 is quantized by itself."""
+    """`gemm.conv2d`; each float32 image is quantized separately."""
     if not out.size:
         return
     if groups > 1 and weights.shape[3] == 1:
@@ -202,7 +202,7 @@ def depthwise(
     *,
     scheme: Scheme,
 ) -> None:
-    """`gemm.depthwise`; each image of float32 is quantized by itself."""
+    """`gemm.depthwise`; each float32 image is quantized separately."""
     if not out.size:
         return
     from . import depthwise_i8

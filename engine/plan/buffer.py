@@ -22,7 +22,7 @@ class Storage:
     A `constant` holds its bytes from the start. `arena` memory is shared among the instructions of
     one program and means something only between the first instruction that writes it and the last
     that reads it. `persistent` memory keeps its bytes from run to run (a model's variables).
-    `bound` memory belongs to somebody else and may be another array at each run (feeds and
+    `bound` memory belongs to the caller and may be another array at each run (feeds and
     fetches).
 
     `alignment` is what its address must be a multiple of. `make` gives the array of a constant when

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .instruction import AnyInstruction
 
     Operands: TypeAlias = "tuple[Instruction | None, ...]"
-    """Who has written what an instruction reads, None where nobody has."""
+    """The last writer of each operand of an instruction; None where there is none."""
 
 
 def eliminate_common(
@@ -30,7 +30,7 @@ def eliminate_common(
     """`instructions` without the repeated ones, whose readers read the results of the first.
 
     An instruction repeats another if both run whenever one does (no branch leads in between), do
-    the same to the same bytes, and nobody else writes to their results. If these are `live_out`, or
+    the same to the same bytes, and their results have no other writer. If these are `live_out`, or
     read by a host step, it stays.
     """
     writers = Counter(storage for x in instructions for storage in x.writes)

@@ -34,7 +34,7 @@ class Layout:
         constant_positions: positions of the constant instructions, which run once.
         constants: the storages these write and the other instructions read.
         scratch: {storage: offset}, bytes in all, of what only they need.
-        arena: the same of what the other instructions hand on.
+        arena: the same for intermediate results of the other instructions.
         objects: {storage: number of elements} of what holds Python objects.
         fusions: those among the other instructions.
         instructions: all of them.
@@ -162,7 +162,7 @@ def _handed_on(instructions: Sequence[AnyInstruction]) -> set[Storage]:
 def lifetimes(
     instructions: Sequence[AnyInstruction], live_out: Iterable[Storage], known: Container[Storage]
 ) -> dict[Storage, list[int]]:
-    """{storage: [first position, last position]} of every arena storage not `known` beforehand.
+    """{storage: [first position, last position]} of every arena storage that is not in `known`.
 
     Raises ValueError when an instruction reads what no instruction before has written.
     """

@@ -257,7 +257,7 @@ class Program:
         return segment.fast_run if type(segment) is PlanRunner else None
 
     def resume(self, check: Callable[[], object] | None = None) -> None:
-        """Goes on to the end of a run that `fast_run` has begun. Raises what `run` does."""
+        """Finishes a run that `fast_run` has started. Raises what `run` does."""
         segment = self._segments[0]
         if type(segment) is PlanRunner:
             segment.resume(check)
@@ -296,10 +296,9 @@ class Program:
         self._uncompiled = []
 
     def _run_constants(self, note: Callable[[Layout], object] | None) -> Layout:
-        """Decides on the layout, and runs constant instructions, which go.
+        """Chooses the layout; runs and removes the constant instructions.
 
-        One that refuses its data where a branch may lead past it is left to those runs that come
-        to it.
+        One that fails on its data stays where a branch may skip it: only runs that reach it fail.
         """
         from . import planner
 

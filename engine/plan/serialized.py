@@ -230,7 +230,7 @@ class PackedConstants:
         self._region: ref[np.ndarray] | None = None
 
     def find(self, n_bytes: int) -> np.ndarray | None:
-        """The constants, as bytes that nobody may write to; None when they are to be made."""
+        """The constants as read-only bytes; None when they must be computed."""
         region = None if self._region is None else self._region()
         if region is None and self._entry is not None:
             region = self._entry.mapped(n_bytes)

@@ -57,7 +57,7 @@ class SharedConstants:
         return written
 
     def find(self, key: Hashable) -> tuple[np.ndarray, int] | None:
-        """(memory, first byte in it) of what has this key; None where nobody holds it."""
+        """(memory, first byte in it) of the constants with this key; None where there are none."""
         entry = self._entries.get(key)
         memory = None if entry is None else entry[0]()
         return None if entry is None or memory is None else (memory, entry[1])

@@ -69,7 +69,7 @@ class CacheEntry:
                 self._folder = folder
 
     def read(self) -> memoryview | None:
-        """What was stored; None when there is nothing, or something that other sources made."""
+        """The stored bytes; None when there are none, or when they were made from other sources."""
         if not self._path:
             return None
         try:

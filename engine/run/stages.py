@@ -54,8 +54,8 @@ class RunAlone(Generic[Name]):
 
     Attributes:
         tag: the operator, for times.
-        inputs: what it reads; None for an operand that is left out.
-        outputs: what it gives; None for a result that nobody can name.
+        inputs: what it reads; None for an omitted operand.
+        outputs: what it gives; None for a result without a name.
         function: function(*input arrays) gives the arrays of all outputs.
         is_done: is_done(arrays by name before, those after) says whether a run would change neither
             these nor anything else; None where it always has to run.
@@ -92,7 +92,7 @@ class Stage(Generic[Name, AnyBuffer, Notes]):
         cut: why it ended; None at the end of the plan.
         results: tensors of the `RunAlone` before this stage, copied in at each run.
         following: the stages after this one, by what came.
-        repeatable: whether it may run again from its start when it did not come to its end.
+        repeatable: whether an unfinished run may be repeated from its start.
         notes: what its machine keeps with it.
     """
 
@@ -177,7 +177,7 @@ class Control:
 
 
 class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
-    """A plan: prepares its stages as they are come to, and runs them.
+    """A plan: prepares its stages when they are reached, and runs them.
 
     Attributes:
         first: the stage that every run begins with.
@@ -283,13 +283,13 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
     # Running them.
 
     def run(
-        self, fed: dict[Name, np.ndarray] | None = None, begun: bool = False
+        self, fed: dict[Name, np.ndarray] | None = None, resume: bool = False
     ) -> dict[Name, np.ndarray]:
         """Runs every operator; `finished` is False when it did not come to the end.
 
         Args:
             fed: arrays for the tensors that each run brings.
-            begun: `fast_run` was called and came back before the end.
+            resume: whether to go on with a run that `fast_run` began and did not finish.
 
         Returns:
             The arrays that are this run's alone: `fed`, and what lies in their memory.
@@ -299,7 +299,7 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
         stage: Stage[Name, AnyBuffer, Notes] | None = self.first
         while stage is not None:
             self.reached = stage
-            self._run_stage(stage, fed, begun)
+            self._run_stage(stage, fed, resume)
             stage = self._next(stage, fed)
         self.finished = True
         return fed
@@ -315,13 +315,13 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
             self._times = None
 
     def _run_stage(
-        self, stage: Stage[Name, AnyBuffer, Notes], fed: dict[Name, np.ndarray], begun: bool
+        self, stage: Stage[Name, AnyBuffer, Notes], fed: dict[Name, np.ndarray], resume: bool
     ) -> None:
         program, check = stage.program, self.control.check
         for name, operand in stage.fed.items():
             program.rebind(operand, fed[name])
         try:
-            if begun:
+            if resume:
                 program.resume(check)
             else:
                 times = program.run(check, profile=self._times is not None)
@@ -330,7 +330,7 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
         except self._errors as error:
             if not self._recovers(stage, error):
                 raise self._failed(error) from error
-            self._run_stage(stage, fed, begun=False)
+            self._run_stage(stage, fed, resume=False)
             return
         for name, operand in stage.lent.items():
             fed[name] = program.array(operand)

@@ -128,7 +128,7 @@ class PoolSet:
 
 
 def pool_set(threads: int) -> PoolSet:
-    """The pools for programs of `threads` threads, which are gone when none of them is left."""
+    """The pools for programs of `threads` threads, which end with the last of these."""
     threads = min(threads, MOST)
     pools = _pool_sets.get(threads)
     if pools is None:

@@ -56,7 +56,7 @@ def _run_kernel(
 def custom_options(attrs: Mapping[str, AttrValue]) -> bytes:
     """The attributes of an operation as a custom operator's options: a FlexBuffer map.
 
-    Arrays become numbers or (nested) lists, types their names; what starts with "_" is left out.
+    Arrays become numbers or (nested) lists, types their names. Attributes "_..." are omitted.
 
     >>> from flatbuffers import flexbuffers
     >>> flexbuffers.Loads(custom_options({"slope": 0.5, "_class": ["x"]}))

@@ -16,7 +16,7 @@ _SHORT = ("CPU", "GPU", "TPU", "TPU_SYSTEM", "XLA_CPU", "XLA_GPU")
 class DeviceSpec:
     """Where operations run, known in part: "/job:worker/replica:0/task:1/device:GPU:2".
 
-    Each field may be None, for what is left open, and may be set.
+    Each field may be None, for unspecified, and may be assigned.
 
     >>> DeviceSpec.from_string("/job:ps/cpu:0").to_string()
     '/job:ps/device:CPU:0'
@@ -85,7 +85,7 @@ class DeviceSpec:
         self._device_index = None if device_index is None else int(device_index)
 
     def to_string(self) -> str:
-        """The name; "" when everything is left open."""
+        """The name; "" when no field is specified."""
         fields = [(key, getattr(self, key)) for key in FIELDS[:3]]
         parts = [f"/{key}:{value}" for key, value in fields if value is not None]
         if self.device_type is not None:

@@ -113,11 +113,11 @@ class Plan(Compiler):
         with self.state.lock:
             return super()._stage(stage, position)
 
-    def _run_stage(self, stage: PlanStage, fed: dict[Tensor, np.ndarray], begun: bool) -> None:
+    def _run_stage(self, stage: PlanStage, fed: dict[Tensor, np.ndarray], resume: bool) -> None:
         for key, op in stage.notes.reads.items():
             if key not in self.state.initialized:
                 raise uninitialized(op, key)
-        super()._run_stage(stage, fed, begun)
+        super()._run_stage(stage, fed, resume)
         self.state.initialized |= stage.notes.writes
 
 

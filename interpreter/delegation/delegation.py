@@ -253,7 +253,7 @@ def read_outside(
 def grouped(
     steps: Sequence[Node | Partition], partitions: Sequence[Partition]
 ) -> list[Node | Partition]:
-    """The steps with each partition in the place of its first operator."""
+    """The steps, with each partition at the position of its first operator."""
     partition_of = {id(op): partition for partition in partitions for op in partition.ops}
     if len(partition_of) != sum(len(partition.ops) for partition in partitions):
         raise ValueError("an operator is in two parts")

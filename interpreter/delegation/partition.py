@@ -76,8 +76,8 @@ class Partition:
     Attributes:
         ops: the Nodes, in an order in which they can run.
         inputs: the Operands from outside whose values are known only when the model runs.
-        outputs: the Operands that somebody outside needs.
-        constants: the Operands whose values are known beforehand.
+        outputs: the Operands that have readers outside.
+        constants: the Operands with constant values.
         delegate: which runs it.
         number: counted from 0 among the partitions of a stage.
         name: of the delegate and its number.

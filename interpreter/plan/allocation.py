@@ -141,7 +141,7 @@ class Allocation:
         return Plan(self._scope, spec, shapes, inputs, self._delegates, on_layout)
 
     def _storing(self) -> LayoutCallback | None:
-        """What notes the first plan, to be stored on disk; None where nobody asks for it."""
+        """What notes the first plan, to be stored on disk; None where plans are not stored."""
         entry = self._cache_entry
         if entry is not None and not entry.is_writable:
             entry = None

@@ -1,9 +1,7 @@
-"""Where plans lie on disk, and those that wait to be stored there.
+"""Plans on disk, and those that wait to be written there.
 
-A process gives its first answer before it does that work.
-
-They are stored DELAY seconds after the first of them was made, by a thread, or when the process
-ends, or when somebody in it asks for one.
+Writing must not delay the first result of a process: a thread writes plans DELAY seconds after the
+first of them was made; so does the end of the process, and a request for one of them.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ def sources() -> list[str]:
 
 
 class PendingPlan:
-    """A plan to be stored once, by whoever comes first.
+    """A plan to be stored once, by the first thread that asks.
 
     Args:
         entry: where it is stored; None for what only this process shares.

@@ -133,8 +133,8 @@ class Plan(StageMachine[int, Operand, StageNotes]):
     def fast_run(self) -> Callable[[], bool] | None:
         """A builtin function that does what `run` does, where that is a single native call.
 
-        When it gives False, `run(begun=True)` has to follow. After a run that failed there is
-        none until another run comes to the end.
+        When it gives False, `run(resume=True)` must follow. None after a failed run, until
+        another one has finished.
         """
         if not self.finished or self.first.cut is not None:
             return None
@@ -161,7 +161,7 @@ class Plan(StageMachine[int, Operand, StageNotes]):
         return [array.copy() if lent else array for array, lent in self.reached.notes.outputs]
 
     def array(self, tensor: int) -> np.ndarray | None:
-        """The memory of `tensor` as far as the last run came; None when it is not kept."""
+        """The memory of `tensor` as the last run left it; None when it is not preserved."""
         stage = self.first if tensor in self.inputs else self.reached
         array = stage.arrays.get(tensor)
         if array is not None:

@@ -104,7 +104,7 @@ class Planner:
             for rows of them (regions.py); 0 where they are not.
 
     Attributes:
-        consumed: storages of inputs that nobody reads once the subgraph has run.
+        consumed: storages of inputs without a reader after the subgraph has run.
     """
 
     def __init__(self, scope: Scope, spec: SubgraphSpec, caller: Node | None = None, each: int = 0):
@@ -427,7 +427,7 @@ class Planner:
 
     @property
     def report(self) -> DelegateReport | None:
-        """What the delegates took of the stages that were come to; None without delegates."""
+        """What the delegates claimed of the stages that were reached; None without delegates."""
         if not self._reports:
             return None
         from ..delegation.delegation import merged

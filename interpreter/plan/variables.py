@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 _READ, _ASSIGN, _HANDLE = "READ_VARIABLE", "ASSIGN_VARIABLE", "VAR_HANDLE"
 _UPDATES = frozenset(["DYNAMIC_UPDATE_SLICE"])
-"""Those that write their result over an operand where nobody needs it any more."""
+"""Operators that update an operand in place where it has no later reader."""
 _SELECTS_BY_VALUE = frozenset(["DYNAMIC_UPDATE_SLICE"])
-"""Those whose other integers may be any: they are held so that they fit."""
+"""Operators whose other integers may have any value: they are clamped to the valid range."""
 
 
 def is_in_place(spec: SubgraphSpec, update: int, assignment: int) -> bool:

@@ -40,7 +40,7 @@ def as_type(dtype):
     return lambda x: x.astype(dtype)
 
 
-def stored(scale, zero_point, dtype):
+def dequantized(scale, zero_point, dtype):
     def expected(x):
         value = x / np.float32(scale)
         away = np.trunc(value + np.copysign(np.float32(0.49999997), value))
@@ -187,7 +187,7 @@ CASES = [
     *[
         Case(f"quantize/{dtype}_{scale}_{zero}", "QUANTIZE", {},
             [np.concatenate([ties(scale), floats(500, low=-200 * scale, high=200 * scale)])],
-            stored(scale, zero, dtype), [dtype], quantization={"out0": (scale, zero)})
+            dequantized(scale, zero, dtype), [dtype], quantization={"out0": (scale, zero)})
         for dtype, zeros in (("int8", (0, -128, 7)), ("uint8", (0, 128)), ("int16", (0,)))
         for scale in (0.5, 0.0078125, 0.1)
         for zero in zeros

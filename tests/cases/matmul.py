@@ -15,14 +15,14 @@ def rows(x, weights, bias=None):
     return y if bias is None else y + bias.ravel()
 
 
-def kept(x, weights, bias=None):
+def keeping_dims(x, weights, bias=None):
     return rows(x, weights, bias).reshape(*x.shape[:-1], weights.shape[0])
 
 
 def connected(name, x, weights, bias=None, keep=False, constants=(1, 2), **extra):
     inputs = [floats(*x), floats(*weights, seed=1)] + ([floats(*bias, seed=2)] if bias else [])
     constants = [i for i in constants if i < len(inputs)]
-    expected = kept if keep else rows
+    expected = keeping_dims if keep else rows
     return Case(
         f"fully_connected/{name}", "FULLY_CONNECTED", {"keep_num_dims": keep}, inputs, expected,
         constants=constants, rtol=1e-5, atol=2e-6, **extra,

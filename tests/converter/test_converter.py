@@ -70,7 +70,7 @@ def converter():
     return TFLiteConverter(small_graph(), None, None, [("x", [None, 4])], ["y"])
 
 
-def answer(content, x):
+def run_model(content, x):
     interpreter = Interpreter(model_content=content)
     (detail,) = interpreter.get_input_details()
     interpreter.resize_tensor_input(detail["index"], x.shape)
@@ -108,7 +108,7 @@ def test_convert_gives_the_sources_answers(converter):
     assert content[4:8] == b"TFL3"
     assert converter.verified is True
     x = np.random.default_rng(0).standard_normal((5, 4)).astype(np.float32)
-    np.testing.assert_allclose(answer(content, x), expected(x), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(run_model(content, x), expected(x), rtol=1e-5, atol=1e-6)
 
 
 def test_convert_twice_gives_the_same_bytes(converter):

@@ -10,7 +10,7 @@ from sourced import keys, run, types
 
 from flatlite.converter.sources import frozen, saved_model
 from flatlite.converter.sources.source import among_signatures
-from flatlite.converter.sources.state import Place
+from flatlite.converter.sources.state import StateVariable
 from flatlite.errors import DataLossError, ModelError, UnsupportedOps
 from flatlite.schema import proto
 
@@ -301,7 +301,7 @@ def test_variables_of_another_shape(tmp_path):
 
 def test_written_variables():
     (source,) = saved_model.load(MODELS / "counts")
-    assert source.places == (Place("count", is_written=True),)
+    assert source.state_variables == (StateVariable("count", is_written=True),)
     np.testing.assert_array_equal(source.state.variables["count"], np.float32(0))
     assert len(source.graph.inputs) == 2
     assert len(source.graph.outputs) == 2

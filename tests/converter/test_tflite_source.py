@@ -8,7 +8,7 @@ import pytest
 from cases import all_cases, content
 from recorded import has_runs, rows, runs_of
 from running import answers
-from test_corpus import answer
+from test_corpus import run_model
 
 import flatlite.lite
 from flatlite.converter.sources import tflite
@@ -53,7 +53,7 @@ def test_corpus(row, corpus, litert, record_property):
         for interpreter in (before, after):
             interpreter.allocate_tensors()
         for inputs in steps:
-            np.testing.assert_equal(answer(after, inputs), answer(before, inputs))
+            np.testing.assert_equal(run_model(after, inputs), run_model(before, inputs))
 
 
 @pytest.fixture
@@ -200,7 +200,7 @@ def test_states_of_one_first_value_stay_apart(litert):
     interpreter = Interpreter(model_content=written)
     interpreter.allocate_tensors()
     np.testing.assert_allclose(
-        [answer(interpreter, [x])["0"] for _ in "ab"], [y for (y,) in expected]
+        [run_model(interpreter, [x])["0"] for _ in "ab"], [y for (y,) in expected]
     )
 
 
@@ -234,7 +234,7 @@ def test_sparse_weights_are_written_sparse(litert):
     want = x @ np.float32([[1, 0, 0, 2], [0, 0, 0, 0], [0, 3, 0, 0]]).T
     interpreter = Interpreter(model_content=written)
     interpreter.allocate_tensors()
-    np.testing.assert_array_equal(answer(interpreter, [x])["0"], want)
+    np.testing.assert_array_equal(run_model(interpreter, [x])["0"], want)
     np.testing.assert_array_equal(litert.run(written, [[x]])[0][0], want)
 
 

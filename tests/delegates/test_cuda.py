@@ -12,7 +12,6 @@ import pytest
 from building import Builder, save
 from delegated import (
     VIEWS,
-    answer,
     assert_close,
     assert_same,
     check_case,
@@ -20,6 +19,7 @@ from delegated import (
     corpus_model,
     network,
     prepared,
+    run_random,
 )
 from numba import cuda
 
@@ -65,7 +65,7 @@ def test_every_kernel_has_a_small_case():
 def test_model(name):
     content = corpus_model(f"C/{name}/tflite_float")
     interpreter = prepared(content, [DELEGATE])
-    assert_close(answer(interpreter), answer(prepared(content)))
+    assert_close(run_random(interpreter), run_random(prepared(content)))
     reasons = {row.reason for row in interpreter.delegate_report().operators}
     assert reasons <= {"", "its result is known before the model runs"}
 
@@ -74,7 +74,7 @@ def test_model(name):
 def test_mobilenet():
     content = corpus_model("C/mobilenet_v2_k3/tflite_float")
     interpreter = prepared(content, [DELEGATE])
-    assert_close(answer(interpreter), answer(prepared(content)))
+    assert_close(run_random(interpreter), run_random(prepared(content)))
     assert len(interpreter.delegate_report().parts) == 1
 
 
@@ -111,7 +111,7 @@ def test_an_inverted_residual():
     content = block()
     interpreter = prepared(content, [DELEGATE])
     for seed in range(2):
-        assert_close(answer(interpreter, seed), answer(prepared(content), seed))
+        assert_close(run_random(interpreter, seed), run_random(prepared(content), seed))
     assert len(interpreter.delegate_report().parts) == 1
 
 
@@ -120,7 +120,7 @@ def test_digits():
     converter.verify = False
     content = converter.convert()
     interpreter = prepared(content, [DELEGATE])
-    assert_close(answer(interpreter), answer(prepared(content)))
+    assert_close(run_random(interpreter), run_random(prepared(content)))
     assert len(interpreter.delegate_report().parts) == 1
 
 
@@ -134,7 +134,7 @@ def test_a_declined_operator_in_the_middle_gives_two_parts():
     interpreter = prepared(content, [NoRelu()])
     plain = prepared(content)
     for seed in range(2):
-        assert_close(answer(interpreter, seed), answer(plain, seed))
+        assert_close(run_random(interpreter, seed), run_random(plain, seed))
     report = interpreter.delegate_report()
     assert [row.part for row in report.operators] == [0, 0, 0, None, 1, 1]
     assert [(part.bytes_in, part.bytes_out) for part in report.parts] == [(24, 48), (24, 24)]
@@ -174,7 +174,7 @@ def test_quantized_and_unknown_operators_are_declined():
     interpreter = prepared(content, [DELEGATE])
     reasons = {r.reason for r in interpreter.delegate_report().operators if r.kind == "CONV_2D"}
     assert all("quantized int8, only float32 is taken" in reason for reason in reasons)
-    assert_same(answer(interpreter), answer(prepared(content)))
+    assert_same(run_random(interpreter), run_random(prepared(content)))
     interpreter = prepared(network("a: ADD x x\nb: ABS a", "b"), [DELEGATE])
     reason = interpreter.delegate_report().operators[1].reason
     assert reason == "cuda: ABS has no CUDA kernel"

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from building import Builder, save
-from delegated import CHAIN, Remote, answer, assert_same, network, placed, prepared
+from delegated import CHAIN, Remote, assert_same, network, placed, prepared, run_random
 
 from flatlite.interpreter.profile import profile
 from flatlite.lite import Delegate, Interpreter
@@ -17,7 +17,7 @@ from flatlite.lite import Delegate, Interpreter
 def test_a_declined_operator_in_the_middle_gives_two_parts(chosen):
     content = network(CHAIN, "d")
     interpreter = prepared(content, [chosen("acd")])
-    assert_same(answer(interpreter), answer(prepared(content)))
+    assert_same(run_random(interpreter), run_random(prepared(content)))
     assert str(interpreter.delegate_report()) == (
         "3 of 4 operators in 2 parts, 120 bytes copied in each run\n"
         "numpy 0: 1 operator, 24 bytes of constants, 24 bytes in, 24 bytes out\n"
@@ -67,7 +67,7 @@ def test_traps(name, preserve, chosen):
     plain = prepared(content, **options)
     assert placed(interpreter) == where
     for seed in range(2):
-        assert_same(answer(interpreter, seed), answer(plain, seed))
+        assert_same(run_random(interpreter, seed), run_random(plain, seed))
     if preserve:
         every = [d["index"] for d in plain.get_tensor_details()]
         assert_same(map_tensors(interpreter, every), map_tensors(plain, every))
@@ -100,7 +100,7 @@ def test_random_networks_with_two_delegates(seed, chosen):
     interpreter = prepared(content, delegates)
     plain = prepared(content)
     for again in range(2):
-        assert_same(answer(interpreter, again), answer(plain, again))
+        assert_same(run_random(interpreter, again), run_random(plain, again))
 
 
 def test_results_stay_with_the_delegate_between_its_parts(chosen):
@@ -120,7 +120,7 @@ def test_results_stay_with_the_delegate_between_its_parts(chosen):
     text = "a: RELU x\nb: ADD a a\nc: MUL b b\nd: ADD c a"
     content = network(text, "d")
     interpreter = prepared(content, [Far("abd")])
-    assert_same(answer(interpreter), answer(prepared(content)))
+    assert_same(run_random(interpreter), run_random(prepared(content)))
     assert placed(interpreter) == "a>0 b>0 c>- d>1"
     assert seen == [np.ndarray, np.ndarray, Remote]  # x; c, and a as part 0 gave it
     assert len(reads) == 2  # b and d, not a
@@ -133,7 +133,7 @@ def test_what_a_delegate_keeps_is_no_view_of_memory_that_is_used_again(chosen):
     interpreter = prepared(content, [chosen("bceg")])
     assert placed(interpreter) == "a>- b>0 c>0 d>- e>1 f>- g>2"
     for seed in range(2):
-        assert_same(answer(interpreter, seed), answer(prepared(content), seed))
+        assert_same(run_random(interpreter, seed), run_random(prepared(content), seed))
 
 
 def test_the_first_delegate_chooses_first(chosen):
@@ -141,7 +141,7 @@ def test_the_first_delegate_chooses_first(chosen):
     first, second = chosen("bc"), chosen("abd")
     second.name = "other"
     interpreter = prepared(content, [first, second])
-    assert_same(answer(interpreter), answer(prepared(content)))
+    assert_same(run_random(interpreter), run_random(prepared(content)))
     rows = interpreter.delegate_report().operators
     assert [(r.delegate, r.part) for r in rows] == [
         ("other", 1),
@@ -168,7 +168,7 @@ def test_resizing_compiles_for_the_new_shape(chosen):
     for rows in (4, 1, 0):
         interpreter.resize_tensor_input(x, (rows, 3))
         interpreter.allocate_tensors()
-        assert answer(interpreter)[0].shape == (rows, 3)
+        assert run_random(interpreter)[0].shape == (rows, 3)
     assert shapes == [(1, 3), (4, 3), (0, 3)]  # the plan for (1, 3) is kept
     runner = interpreter.get_signature_runner("serve")
     assert runner(x=np.ones((2, 3), np.float32))["y"].tolist() == [[2, 3, 4]] * 2
@@ -191,7 +191,7 @@ def test_state_and_what_has_to_wait_stay_with_the_cpu(chosen):
     b.op("ADD", [x, x], [unused])
     content = save(b.outputs(where, last))
     interpreter = prepared(content, [chosen(["y", "z", "last", "unused"])])
-    assert_same(answer(interpreter), answer(prepared(content)))
+    assert_same(run_random(interpreter), run_random(prepared(content)))
     rows = interpreter.delegate_report().operators
     assert [row.reason for row in rows] == [
         "",
@@ -219,7 +219,7 @@ def test_a_later_stage_is_offered_at_the_sizes_that_come_first(chosen):
     assert interpreter.delegate_report().operators[3].reason.startswith("operator 1 (WHERE) has")
     sizes = []
     for seed in range(6):
-        assert_same(answer(interpreter, seed), answer(plain, seed))
+        assert_same(run_random(interpreter, seed), run_random(plain, seed))
         sizes.append(interpreter.get_output_details()[0]["shape"][0])
     assert len(set(sizes)) > 2
     assert placed(interpreter).endswith("z>0")
@@ -236,7 +236,7 @@ def test_what_is_known_beforehand_is_not_offered(chosen):
     b.op("MUL", [x, one], [y])
     content = save(b.outputs(y, shape))
     interpreter = prepared(content, [chosen(["one", "y"])])
-    assert_same(answer(interpreter), answer(prepared(content)))
+    assert_same(run_random(interpreter), run_random(prepared(content)))
     assert placed(interpreter) == "one>- shape>- y>0"
     reasons = {row.reason for row in interpreter.delegate_report().operators}
     assert reasons == {"", "its result is known before the model runs"}
@@ -245,10 +245,10 @@ def test_what_is_known_beforehand_is_not_offered(chosen):
 def test_copies_have_the_delegates_too(chosen):
     content = network(CHAIN, "d")
     interpreter = prepared(content, [chosen("acd")])
-    want = answer(interpreter)
+    want = run_random(interpreter)
     for other in (interpreter.clone(), copy.deepcopy(interpreter)):
         other.allocate_tensors()
-        assert_same(answer(other), want)
+        assert_same(run_random(other), want)
         assert placed(other) == placed(interpreter)
 
 
@@ -270,14 +270,14 @@ class Plain(Delegate):
 
 def test_a_profile_shows_parts(chosen):
     interpreter = prepared(network(CHAIN, "d"), [chosen("acd")])
-    answer(interpreter)
+    run_random(interpreter)
     rows = [(row.kind, row.name) for row in profile(interpreter)]
     assert rows == [("DELEGATE", "numpy 0"), ("RELU", "b"), ("DELEGATE", "numpy 1")]
 
 
 def test_what_a_part_keeps_to_itself_cannot_be_read(chosen):
     interpreter = prepared(network(CHAIN, "d"), [chosen("abcd")])
-    answer(interpreter)
+    run_random(interpreter)
     with pytest.raises(ValueError, match="'b' is an intermediate result"):
         interpreter.get_tensor(3)
 
@@ -332,5 +332,5 @@ def test_the_bodies_of_loops_stay_with_the_cpu(chosen):
     interpreter = prepared(content, [chosen(["y", "w"])])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert_same(answer(interpreter), answer(prepared(content)))
+        assert_same(run_random(interpreter), run_random(prepared(content)))
     assert placed(interpreter) == "y>0 z>-"

@@ -18,7 +18,7 @@ from building import Builder, save
 from cases import Case, all_cases, content
 from delegate_layouts import LAYOUTS, classes
 from delegate_views import litert_views, views
-from delegated import answer, assert_close, assert_same, network, placed, prepared
+from delegated import assert_close, assert_same, network, placed, prepared, run_random
 
 from flatlite.delegates.external.builtin_data import ROWS, WITHOUT_ROW
 from flatlite.delegates.external.printf import VARIADIC, formatted
@@ -57,7 +57,7 @@ def test_it_computes(library, options):
     assert placed(interpreter) == "a>0 b>0 c>- d>1"
     plain = prepared(model)
     for seed in range(2):
-        assert_same(answer(interpreter, seed), answer(plain, seed))
+        assert_same(run_random(interpreter, seed), run_random(plain, seed))
     row = str(interpreter.delegate_report()).splitlines()[5]
     assert row.endswith("libexternal_delegate.so: the library does not take it")
 
@@ -88,7 +88,7 @@ def test_options_and_other_shapes(library, activation):
     for rows in (1, 5, 1, 2):
         for one in interpreter, plain:
             resized(one, (rows, 3)).allocate_tensors()
-        assert_close(answer(interpreter, rows), answer(plain, rows))
+        assert_close(run_random(interpreter, rows), run_random(plain, rows))
         assert placed(interpreter) == "y>0 z>0"
     only = prepared(model, [load_delegate(library, {"claim": BUILTIN_OPERATOR["ADD"]})])
     assert placed(only) == "y>- z>0"
@@ -155,7 +155,7 @@ def test_failures(library, where):
     def run(fallback):
         delegate = load_delegate(library, {"fail": where})
         delegate.fallback = fallback
-        return answer(prepared(network(TEXT, "d"), [delegate]))
+        return run_random(prepared(network(TEXT, "d"), [delegate]))
 
     with pytest.raises(kind, match=FAILURES[where]) as raised:
         run(fallback=False)
@@ -165,7 +165,7 @@ def test_failures(library, where):
     if kind is RuntimeError:
         with pytest.warns(RuntimeWarning, match="the CPU runs its operators"):
             results = run(fallback=True)
-        assert_same(results, answer(prepared(network(TEXT, "d"))))
+        assert_same(results, run_random(prepared(network(TEXT, "d"))))
     del raised
     gc.collect()
     assert alive() == before

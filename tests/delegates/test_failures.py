@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 from building import Builder, save
-from delegated import CHAIN, Remote, answer, assert_same, network, placed, prepared
+from delegated import CHAIN, Remote, assert_same, network, placed, prepared, run_random
 
 from flatlite.interpreter.delegation.partition import Partitioning
 
@@ -48,7 +48,7 @@ def test_the_cpu_takes_over_what_does_not_compile(error, chosen):
     )
     assert placed(interpreter) == "a>- b>- c>1 d>1"
     assert "failed to compile" in interpreter.delegate_report().operators[0].reason
-    assert_same(answer(interpreter), answer(prepared(content)))
+    assert_same(run_random(interpreter), run_random(prepared(content)))
 
 
 @pytest.mark.parametrize("claimed", ["a", "acd", "abcd", "bd"])
@@ -61,10 +61,12 @@ def test_the_cpu_takes_over_what_does_not_run(claimed, chosen):
     with pytest.warns(
         RuntimeWarning, match="failed to run part .* device is lost; the CPU"
     ) as caught:
-        got = answer(interpreter)
+        got = run_random(interpreter)
     assert len(caught) == n_parts
-    assert_same(got, answer(prepared(content)))
-    assert_same(answer(interpreter, 1), answer(prepared(content), 1))  # without another warning
+    assert_same(got, run_random(prepared(content)))
+    assert_same(
+        run_random(interpreter, 1), run_random(prepared(content), 1)
+    )  # without another warning
     assert delegate.failures == n_parts
 
 
@@ -73,11 +75,11 @@ def test_a_part_that_fails_later_takes_what_the_others_gave(chosen):
     delegate = failing(chosen, OSError("lost"), times=1)("ade")
     delegate.late, delegate.failures = True, 1
     interpreter = prepared(content, [delegate])
-    assert_same(answer(interpreter), answer(prepared(content)))
+    assert_same(run_random(interpreter), run_random(prepared(content)))
     delegate.failures = 0
     with pytest.warns(RuntimeWarning, match="failed to run part 0"):
-        assert_same(answer(interpreter, 2), answer(prepared(content), 2))
-    assert_same(answer(interpreter, 3), answer(prepared(content), 3))
+        assert_same(run_random(interpreter, 2), run_random(prepared(content), 2))
+    assert_same(run_random(interpreter, 3), run_random(prepared(content), 3))
 
 
 def test_failures_are_raised_when_that_is_asked_for(chosen):
@@ -93,8 +95,8 @@ def test_failures_are_raised_when_that_is_asked_for(chosen):
     with pytest.raises(
         RuntimeError, match=r"OSError: lost\nNode number 0 \(DELEGATE\) failed to invoke"
     ):
-        answer(interpreter)
-    assert_same(answer(interpreter), answer(prepared(content)))
+        run_random(interpreter)
+    assert_same(run_random(interpreter), run_random(prepared(content)))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_wrong_results_are_failures(results, message, chosen):
     content = network(CHAIN, "d")
     interpreter = prepared(content, [Wrong("abcd")])
     with pytest.warns(RuntimeWarning, match=message):
-        assert_same(answer(interpreter), answer(prepared(content)))
+        assert_same(run_random(interpreter), run_random(prepared(content)))
 
 
 def test_inputs_cannot_be_written(chosen):
@@ -130,8 +132,8 @@ def test_inputs_cannot_be_written(chosen):
     content = network("a: RELU x", "ax")
     interpreter = prepared(content, [Careless("a")])
     with pytest.warns(RuntimeWarning, match="read-only"):
-        assert_same(answer(interpreter), answer(prepared(content)))
-    assert_same(answer(interpreter), answer(prepared(content)))
+        assert_same(run_random(interpreter), run_random(prepared(content)))
+    assert_same(run_random(interpreter), run_random(prepared(content)))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +157,7 @@ def test_impossible_parts_are_failures(cut, message, chosen):
     with pytest.warns(RuntimeWarning, match=f"failed to choose its parts: .*{message}"):
         interpreter = prepared(content, [Wrong("abcd")])
     assert placed(interpreter) == "a>- b>- c>- d>-"
-    assert_same(answer(interpreter), answer(prepared(content)))
+    assert_same(run_random(interpreter), run_random(prepared(content)))
 
 
 class Gone(Remote):
@@ -196,12 +198,12 @@ def test_a_device_lost_in_mid_run(stateful, chosen, monkeypatch):
     interpreter = prepared(content, [Fragile("ace")])
     plain = prepared(content)
     assert placed(interpreter) == "a>0 c>0 d>- e>1"
-    assert_same(answer(interpreter), answer(plain))
+    assert_same(run_random(interpreter), run_random(plain))
     monkeypatch.setattr(Gone, "lost", True)
     with pytest.warns(RuntimeWarning, match="failed to run part 1"):
         if stateful:
             with pytest.raises(RuntimeError, match="'numpy' has lost results: the device is gone"):
-                answer(interpreter)
+                run_random(interpreter)
         else:
-            assert_same(answer(interpreter), answer(plain))
-    assert_same(answer(interpreter, 1), answer(plain, 1))
+            assert_same(run_random(interpreter), run_random(plain))
+    assert_same(run_random(interpreter, 1), run_random(plain, 1))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from delegated import answer, assert_same, network, prepared
+from delegated import assert_same, network, prepared, run_random
 from numba import cuda
 
 from flatlite.lite import load_delegate
@@ -36,7 +36,7 @@ def test_without_a_gpu_the_cpu_runs_everything():
         delegate = load_delegate("cuda")
     content = network("a: ADD x x", "a")
     interpreter = prepared(content, [delegate])
-    assert_same(answer(interpreter), answer(prepared(content)))
+    assert_same(run_random(interpreter), run_random(prepared(content)))
     assert "there is no CUDA device" in interpreter.delegate_report().operators[0].reason
 
 

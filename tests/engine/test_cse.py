@@ -50,7 +50,7 @@ def test_what_is_written_in_between():
     assert summed(program, a, b, x) == ((X + OTHER).tolist(), 4)
 
 
-def kept(program, x):
+def read_later(program, x):
     b = copy(program, x)
     program.keep(b)
     return b
@@ -67,7 +67,7 @@ def read_by_python(program, x):
     return out
 
 
-@pytest.mark.parametrize("again", [kept, branched_to, read_by_python])
+@pytest.mark.parametrize("again", [read_later, branched_to, read_by_python])
 def test_results_somebody_else_asks_for(again):
     program, x = Program(), bound((6,), np.int32)
     a, b = copy(program, x), again(program, x)

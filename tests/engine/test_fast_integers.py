@@ -154,7 +154,7 @@ def schemes(draw, n, depth):
     return scheme, dtype
 
 
-def stored(dtype, *shape):
+def random_integers(dtype, *shape):
     """Values over the whole range, the extremes more often."""
     random, known = np.random.default_rng(shape), np.iinfo(dtype)
     values = random.integers(known.min - 40, known.max + 41, shape)
@@ -178,11 +178,17 @@ class Operands:
 
     def x(self, *shape):
         """Values over the whole range, or the least one only: the largest sums there are."""
-        return np.full(shape, -32768, np.int16) if self.least else stored(self.dtype, *shape)
+        return (
+            np.full(shape, -32768, np.int16) if self.least else random_integers(self.dtype, *shape)
+        )
 
     def weights(self, *shape):
         """As `x`."""
-        return np.full(shape, -128, np.int8) if self.least else stored(self.weights_dtype, *shape)
+        return (
+            np.full(shape, -128, np.int8)
+            if self.least
+            else random_integers(self.weights_dtype, *shape)
+        )
 
     def bias(self, n):
         """Numbers of sums' type, or None."""
@@ -247,7 +253,13 @@ def test_long_rows(vectors, depth, fast):
     scheme = quantization.Quantized(
         np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "round_half_away"
     )
-    arrays = stored("int8", 9, depth), stored("int8", 5, depth), None, (9, 5), "int8"
+    arrays = (
+        random_integers("int8", 9, depth),
+        random_integers("int8", 5, depth),
+        None,
+        (9, 5),
+        "int8",
+    )
 
     def emit(program, *buffers):
         quantized_gemm.matmul(program, *buffers, scheme=scheme, transpose_b=True)
@@ -262,7 +274,7 @@ def test_deep_windows(vectors):
     scheme = quantization.Quantized(
         np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "round_half_away"
     )
-    x, weights = stored("int8", 1, 3, 4, 8001), stored("int8", 5, 3, 3, 8001)
+    x, weights = random_integers("int8", 1, 3, 4, 8001), random_integers("int8", 5, 3, 3, 8001)
     arrays = x, weights, None, (1, 3, 4, 5), "int8"
 
     def emit(program, *buffers):
@@ -310,7 +322,11 @@ def test_conv2d_of_float32(vectors, data):
         sliding = Sliding(stride, before, dilation)
         quantized_gemm.conv2d(program, *buffers, sliding, scheme=scheme, groups=groups)
 
-    arrays = x, stored("int8", groups * n, *taps, depth), real_biases(groups * n, data.draw)
+    arrays = (
+        x,
+        random_integers("int8", groups * n, *taps, depth),
+        real_biases(groups * n, data.draw),
+    )
     check(emit, shape, np.float32, *arrays, "gemm_i8.convolution_float32")
 
 
@@ -322,7 +338,9 @@ def test_matmul_of_float32(vectors, data):
     batch, repeated = data.draw(st.integers(1, 3)), data.draw(st.booleans())
     transpose, scheme = data.draw(st.booleans()), data.draw(hybrids(n))
     a = reals(data.draw, batch, height, depth)
-    b = stored("int8", 1 if repeated else batch, *((n, depth) if transpose else (depth, n)))
+    b = random_integers(
+        "int8", 1 if repeated else batch, *((n, depth) if transpose else (depth, n))
+    )
 
     def emit(program, *buffers):
         quantized_gemm.matmul(program, *buffers, scheme=scheme, transpose_b=transpose)
@@ -335,13 +353,13 @@ def test_matmul_of_float32(vectors, data):
 def test_matmul_of_whole_blocks(vectors, depth):
     """Rows that may be multiplied where they lie, as far as they are blocks of 16."""
     random, n = np.random.default_rng(depth), 40
-    weights, bias = stored("int8", n, depth), random.normal(size=n).astype(np.float32)
+    weights, bias = random_integers("int8", n, depth), random.normal(size=n).astype(np.float32)
     output_quantization = quantization.Quantized(
         np.full(n, 2e-4), (3, 5, -4), (-128, 127), np.int32
     )
     for height in (16, 40, 48, 176):
         for scheme, x, name in (
-            (output_quantization, stored("int8", height, depth), "matmul"),
+            (output_quantization, random_integers("int8", height, depth), "matmul"),
             (quantization.Hybrid(np.full(n, 0.1), True, (-np.inf, np.inf)),
              random.normal(size=(height, depth)).astype(np.float32), "matmul_float32"),
         ):  # fmt: skip
@@ -365,10 +383,14 @@ def test_narrow_matmul(vectors, n):
     hybrid = quantization.Hybrid(np.linspace(0.01, 0.1, n), True, (-np.inf, np.inf))
     for height, depth in ((7, 8), (33, 24), (45, 136)):
         rows = np.random.default_rng(n).normal(size=(height, depth)).astype(np.float32)
-        weights = stored("int8", n, depth)
+        weights = random_integers("int8", n, depth)
         for scheme, x, w in (
-            (FULL_RANGE, stored("int8", height, depth), weights),
-            (WEIGHTS_ZERO, stored("uint8", height, depth), stored("uint8", n, depth)),
+            (FULL_RANGE, random_integers("int8", height, depth), weights),
+            (
+                WEIGHTS_ZERO,
+                random_integers("uint8", height, depth),
+                random_integers("uint8", n, depth),
+            ),
             (hybrid, rows, weights),
         ):
 
@@ -386,10 +408,10 @@ def test_narrow_windows(vectors, n, depth):
     hybrid = quantization.Hybrid(np.linspace(0.01, 0.1, n), True, (-np.inf, np.inf))
     shape, sliding = (1, 5, 7, depth), Sliding(before=(1, 1))
     image = np.random.default_rng(n).normal(size=shape).astype(np.float32)
-    weights = stored("int8", n, 3, 3, depth)
+    weights = random_integers("int8", n, 3, 3, depth)
     for scheme, x, w in (
-        (FULL_RANGE, stored("int8", *shape), weights),
-        (WEIGHTS_ZERO, stored("uint8", *shape), stored("uint8", n, 3, 3, depth)),
+        (FULL_RANGE, random_integers("int8", *shape), weights),
+        (WEIGHTS_ZERO, random_integers("uint8", *shape), random_integers("uint8", n, 3, 3, depth)),
         (hybrid, image, weights),
     ):
 

@@ -12,7 +12,7 @@ TANH = ("fused_activation_function", 4)
 SIZES = (3, 4, 9, 45, 37)
 
 
-def answer(model, x):
+def run_model(model, x):
     interpreter = Interpreter(model_content=model)
     interpreter.allocate_tensors()
     interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
@@ -43,7 +43,7 @@ def test_float_lstm(vectors):
     arrays = [graph.tensors[i].data if i >= 0 else None for i in graph.operators[0].inputs]
     x = np.random.default_rng(3).normal(size=(3, 4, 9)).astype(np.float32)
     want = np.stack(list(lstm(x, arrays[1:5], arrays[5:9], arrays[12:16])), axis=1)
-    np.testing.assert_allclose(answer(model, x), want, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(run_model(model, x), want, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("numbers", ["hybrid", "int8"])
@@ -56,6 +56,6 @@ def test_rounded_lstm(vectors, numbers, litert):
     model = content(sort)
     ((want,),) = litert.run(model, [[x]])
     if numbers == "int8":
-        np.testing.assert_array_equal(answer(model, x), want)
+        np.testing.assert_array_equal(run_model(model, x), want)
     else:
-        np.testing.assert_allclose(answer(model, x), want, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(run_model(model, x), want, rtol=1e-5, atol=1e-6)

@@ -178,13 +178,13 @@ def check_short_form(kind, terms, form):
     with pytest.MonkeyPatch.context() as patch:
         built = getattr(rescaled, finder)
 
-        def kept(program, *arguments):
+        def recorded(program, *arguments):
             shorts.append(built(program, *arguments))
             program.keep(shorts[-1])
             program.close = lambda *_, close=program.close: (close(*_), shorts.append(program))
             return shorts[0]
 
-        patch.setattr(rescaled, finder, kept)
+        patch.setattr(rescaled, finder, recorded)
         got, name = run(kind, a, b, terms)
     assert name.startswith("rescaled_simd.")
     assert shorts[1].array(shorts[0])[FORM] == form

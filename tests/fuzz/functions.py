@@ -24,7 +24,7 @@ from .verdict import Verdict
 
 SHARE = 600  # cases of it in `make test`
 PASSES = {"equal", "unstable", "not converted", "not run", "known"}
-SOURCE = Child(__name__, "answer")
+SOURCE = Child(__name__, "outcome_of")
 TOLERANCE = 1e-4
 NUDGE = 1e-6
 EMPTY = "Invalid tensor size"
@@ -55,7 +55,7 @@ def graph_of(case: Drawn):
     return graph, inputs, [tensors[i] for i in case.outputs]
 
 
-def answer(case: Drawn):
+def outcome_of(case: Drawn):
     """In a child: (the source's answers, what it gives for nudged inputs, the file), or a text."""
     from flatlite.graph.core.evaluate import evaluate
     from flatlite.graph.format.graphdef import to_graph_def

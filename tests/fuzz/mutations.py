@@ -273,14 +273,14 @@ def elsewhere(model: Any, rng: np.random.Generator) -> str | None:
 
 def names(model: Any, rng: np.random.Generator) -> str | None:
     """Other names of tensors, subgraphs, signatures, custom operators."""
-    places: list[tuple[Any, str]] = [(t, "name") for t in _tensors(model)]
-    places += [(g, "name") for g in model.subgraphs]
+    fields: list[tuple[Any, str]] = [(t, "name") for t in _tensors(model)]
+    fields += [(g, "name") for g in model.subgraphs]
     for signature in model.signature_defs or ():
-        places += [(signature, "signature_key")]
-        places += [(m, "name") for m in (*(signature.inputs or ()), *(signature.outputs or ()))]
-    places += [(c, "custom_code") for c in model.operator_codes or ()]
-    places += [(m, "name") for m in model.metadata or ()]
-    owner, field = pick(rng, places)
+        fields += [(signature, "signature_key")]
+        fields += [(m, "name") for m in (*(signature.inputs or ()), *(signature.outputs or ()))]
+    fields += [(c, "custom_code") for c in model.operator_codes or ()]
+    fields += [(m, "name") for m in model.metadata or ()]
+    owner, field = pick(rng, fields)
     setattr(owner, field, pick(rng, NAMES))
     return f"{type(owner).__name__}.{field}"
 
@@ -307,10 +307,10 @@ def order(model: Any, rng: np.random.Generator) -> str | None:
 
 def calls(model: Any, rng: np.random.Generator) -> str | None:
     """Another subgraph called: by control flow, a StableHLO region, a composite, a signature."""
-    places = [(r, name) for r in _with_calls(model) for name in _calls_of(r)]
-    if not places:
+    fields = [(r, name) for r in _with_calls(model) for name in _calls_of(r)]
+    if not fields:
         return None
-    owner, field = pick(rng, places)
+    owner, field = pick(rng, fields)
     setattr(owner, field, int(rng.integers(len(model.subgraphs))))
     return f"{type(owner).__name__}.{field} = {getattr(owner, field)}"
 

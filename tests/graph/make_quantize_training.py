@@ -62,7 +62,7 @@ def twice():
     v1.train.Saver()
 
 
-def made(build):
+def built(build):
     """The GraphDef of a function that builds a graph."""
     with tf.Graph().as_default() as graph:
         build()
@@ -93,7 +93,7 @@ def main():
     FOLDER.mkdir(exist_ok=True)
     rewrite = v1.train.do_quantize_training_on_graphdef
     for build in (network, saved, shared):
-        before = made(build)
+        before = built(build)
         after = rewrite(before, 8)
         for suffix, definition in (("", before), ("_rewritten", after)):
             content = definition.SerializeToString(deterministic=True)
@@ -102,7 +102,7 @@ def main():
             np.savez(FOLDER / f"{build.__name__}.npz", **steps(after))
     errors = {}
     for build, bits in ((unknown, 8), (twice, 8), (shared, 64), (shared, 0)):
-        definition = made(build)
+        definition = built(build)
         name = f"{build.__name__}_{bits}"
         (FOLDER / f"{name}.pb").write_bytes(definition.SerializeToString(deterministic=True))
         try:

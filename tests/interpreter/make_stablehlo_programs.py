@@ -484,10 +484,10 @@ def main():
     content, texts = [], {}
     for name, function, inputs in programs():
         inputs = inputs if not isinstance(inputs, tuple) else inputs[0]
-        wanted = jax.tree.leaves(jax.jit(function)(*inputs))
+        expected = jax.tree.leaves(jax.jit(function)(*inputs))
         lowered = jax.jit(function, keep_unused=True).lower(*inputs)
         texts[name] = Writer(lowered.compiler_ir("stablehlo")).graphs
-        content += [np.asarray(x).tobytes() for x in (*jax.tree.leaves(inputs), *wanted)]
+        content += [np.asarray(x).tobytes() for x in (*jax.tree.leaves(inputs), *expected)]
     graphs = [graph for program in texts.values() for graph in program]
     kinds = sorted({op[0] for graph in graphs for op in graph["operators"]})
     print(len(texts), "programs,", len(kinds), "operators:", *kinds)

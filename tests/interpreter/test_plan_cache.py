@@ -48,7 +48,7 @@ def written(path, content):
     return path
 
 
-def stored(folder):
+def files_of(folder):
     """The files in a folder of plans, when all that waits is stored."""
     pending_plans.store_all()
     return list(folder.iterdir())
@@ -144,7 +144,7 @@ def test_types_that_numpy_has_not(dtype, builder, saved, tmp_path, plans):
     b.op("CAST", [b.input("x", (3,))], [b.tensor("y", (3,), dtype)])
     path = written(tmp_path / "m.tflite", saved(b.outputs(1)))
     first = answers(Interpreter(path))
-    stored(plans.parent)
+    files_of(plans.parent)
     assert [a.tolist() for a in answers(Interpreter(path))] == [a.tolist() for a in first]
 
 
@@ -155,7 +155,7 @@ def test_loops(builder, saved, tmp_path, plans, lazy):
 def test_another_process_finds_it(corpus, plans):
     path = corpus / CORPUS_MODELS[1]
     answers(Interpreter(path))
-    stored(plans)
+    files_of(plans)
     code = (
         "import sys; from flatlite.lite import Interpreter; i = Interpreter(sys.argv[1]);"
         "i.allocate_tensors(); i.invoke(); found = {m.rpartition('.')[2] for m in sys.modules};"
@@ -173,9 +173,9 @@ def test_other_files_choices_and_shapes_have_plans_of_their_own(
     path.unlink()
     written(path, adder(builder, saved, what=2.0))
     np.testing.assert_allclose(answers(Interpreter(path))[0], first + 1, rtol=1e-6)
-    assert len(stored(plans)) == 2
+    assert len(files_of(plans)) == 2
     answers(Interpreter(path, num_threads=2))
-    assert len(stored(plans)) == 3
+    assert len(files_of(plans)) == 3
     resized = Interpreter(path)
     resized.resize_tensor_input(0, [4, 3])
     assert answers(resized)[0].shape == (4, 3)
@@ -183,10 +183,10 @@ def test_other_files_choices_and_shapes_have_plans_of_their_own(
     resized.allocate_tensors()
     resized.resize_tensor_input(0, [5, 3])
     assert answers(resized)[0].shape == (5, 3)
-    assert len(stored(plans)) == 3
+    assert len(files_of(plans)) == 3
     monkeypatch.setattr(pending_plans, "__version__", "another")
     answers(Interpreter(path))
-    assert len(stored(plans)) == 4
+    assert len(files_of(plans)) == 4
 
 
 def test_a_change_in_place_is_seen(builder, saved, tmp_path, plans):
@@ -282,12 +282,12 @@ def test_a_fault_names_the_operator(model, wrong, right, builder, saved, tmp_pat
 def test_damaged_plans_are_made_anew(corpus, plans):
     path = corpus / CORPUS_MODELS[1]
     want = answers(Interpreter(path))[0]
-    (plan,) = stored(plans)
+    (plan,) = files_of(plans)
     sound = plan.read_bytes()
     for damaged in (sound[:-1], b"", sound[:40] + b"x" + sound[41:], sound + b" "):
         plan.write_bytes(damaged)
         np.testing.assert_array_equal(answers(Interpreter(path))[0], want)
-        assert [file.read_bytes() for file in stored(plans)] == [sound]
+        assert [file.read_bytes() for file in files_of(plans)] == [sound]
 
 
 def test_without_the_kernels_it_is_planned(corpus, plans, monkeypatch):
@@ -328,11 +328,11 @@ def test_what_is_not_cached(builder, saved, tmp_path, plans, monkeypatch):
 def test_a_folder_that_others_may_write_to_is_left_alone(builder, saved, tmp_path, plans):
     path = written(tmp_path / "m.tflite", adder(builder, saved))
     answers(Interpreter(path))
-    (plan,) = stored(plans)
+    (plan,) = files_of(plans)
     plans.chmod(0o777)
     plan.write_bytes(b"others wrote this")
     answers(Interpreter(path))
-    assert [file.read_bytes() for file in stored(plans)] == [b"others wrote this"]
+    assert [file.read_bytes() for file in files_of(plans)] == [b"others wrote this"]
 
 
 def test_the_cache_folder_is_made_for_plans(corpus, tmp_path, lazy, monkeypatch):
@@ -341,7 +341,7 @@ def test_the_cache_folder_is_made_for_plans(corpus, tmp_path, lazy, monkeypatch)
     monkeypatch.delenv("FLATLITE_PLANS")
     monkeypatch.setenv("FLATLITE_CACHE", str(folder))
     check_cached(corpus / CORPUS_MODELS[0], lazy)
-    assert len(stored(folder / "plans")) == 1
+    assert len(files_of(folder / "plans")) == 1
     assert [p.stat().st_mode & 0o777 for p in (folder, folder / "plans")] == [0o700, 0o700]
 
 
@@ -349,7 +349,7 @@ def test_the_oldest_are_removed(builder, saved, tmp_path, plans, monkeypatch):
     monkeypatch.setattr(disk_cache, "MOST_FILES", 2)
     for i in range(4):
         answers(Interpreter(written(tmp_path / f"{i}.tflite", adder(builder, saved, float(i)))))
-    assert len(stored(plans)) == 2
+    assert len(files_of(plans)) == 2
 
 
 def test_only_plans_are_removed(builder, saved, tmp_path, plans, monkeypatch):
@@ -363,7 +363,7 @@ def test_only_plans_are_removed(builder, saved, tmp_path, plans, monkeypatch):
     (plans / "folder").mkdir()
     for i in range(2):
         answers(Interpreter(written(tmp_path / f"{i}.tflite", adder(builder, saved, float(i)))))
-    left = {path.name for path in stored(plans)}
+    left = {path.name for path in files_of(plans)}
     assert not left_by_a_killed_process.exists()
     assert others < left
     assert len(left) == len(others) + 1
@@ -413,7 +413,7 @@ def test_a_changed_image_is_checked_again(corpus, plans, monkeypatch):
     for image in image_module._images.values():
         files = {key: (path, (0, 0, 0, 0)) for key, (path, _) in image.files.items()}
         monkeypatch.setattr(image, "files", files)  # with stamps that no file has
-    stored(plans)[0].unlink()
+    files_of(plans)[0].unlink()
     answers(Interpreter(path))
     monkeypatch.setattr(image_module, "_images", {})
     monkeypatch.setattr(image_module, "_checked", lambda: None)
@@ -430,14 +430,14 @@ def test_sources_have_a_say(corpus, plans, tmp_path, monkeypatch):
     """Those of the modules and kernels that made a plan, as they were when the process began."""
     path, source = corpus / CORPUS_MODELS[1], written(tmp_path / "rule.py", b"one")
     answers(Interpreter(path))
-    stored(plans)[0].unlink()
+    files_of(plans)[0].unlink()
     made_of = pending_plans.sources()
     monkeypatch.setattr(pending_plans, "sources", lambda: [*made_of, str(source)])
     answers(Interpreter(path))
-    assert not stored(plans)  # one was written after this process began
+    assert not files_of(plans)  # one was written after this process began
     monkeypatch.setattr(disk_cache, "_BEGAN", time.time_ns())
     answers(Interpreter(path))
-    assert len(stored(plans)) == 1
+    assert len(files_of(plans)) == 1
     assert Interpreter(path)._model.cached_plan is not None
     written(source, b"three")
     cache.stamp.cache_clear()  # as another process

@@ -21,9 +21,9 @@ SLOW = ("uint8", "int16", "uint64", "float16")
     ],
 )
 def test_program(name):
-    feeds, wanted = recorded()[name]
+    feeds, expected = recorded()[name]
     interpreter = Interpreter(model_content=file_of(name))
-    for got, want in zip(answers(interpreter, *feeds), wanted, strict=True):
+    for got, want in zip(answers(interpreter, *feeds), expected, strict=True):
         assert (got.dtype, got.shape) == (want.dtype, want.shape)
         tolerance = TOLERANCES.get(want.dtype.name)
         if tolerance is None:

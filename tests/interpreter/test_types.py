@@ -480,14 +480,14 @@ def test_orders_and_sums_of_other_numbers(dtype, builder, saved):
     got = answers(interpreter, x)
     with np.errstate(over="ignore"):
         backwards = np.cumsum(x[:, ::-1], 1, x.dtype)[:, ::-1] - x
-        wanted = [
+        expected = [
             [3, 0],
             backwards,
             np.array([[5, 5, 3], [100, 100, 9]], dtype),
             [[0, 2, 4], [3, 4, 1]],
             x + x + x,
         ]
-    for ours, want in zip(got, wanted, strict=True):
+    for ours, want in zip(got, expected, strict=True):
         np.testing.assert_array_equal(ours, want)
 
 

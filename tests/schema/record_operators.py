@@ -148,13 +148,13 @@ def quantization(start: Start, place: int, code: str) -> model.Quantization | No
 
 def built(start: Start, codes: tuple[str, ...]) -> tuple[bytes, list[np.ndarray]]:
     """The model of a start with other types, and what to feed it."""
-    tensors, places, input_indices, feeds = [], [], [], []
+    tensors, positions, input_indices, feeds = [], [], [], []
     for place, (array, code) in enumerate(zip(start.inputs, codes, strict=False)):
         if code == "-":
-            places.append(-1)
+            positions.append(-1)
             continue
         values = retyped(array, code)
-        places.append(len(tensors))
+        positions.append(len(tensors))
         fixed = place in start.constants or code.endswith(
             ("i2", "i4")
         )  # which Python cannot hand over
@@ -170,15 +170,15 @@ def built(start: Start, codes: tuple[str, ...]) -> tuple[bytes, list[np.ndarray]
                 quantization=quantization(start, place, code),
             )
         )
-    while places and places[-1] == -1:
-        places.pop()
+    while positions and positions[-1] == -1:
+        positions.pop()
     outputs = []
     for place, code in enumerate(codes[len(start.inputs) :], len(start.inputs)):
         outputs.append(len(tensors))
         kind = operators.TYPES[code.removeprefix("q")]
         scales = quantization(start, place, code)
         tensors.append(model.Tensor(f"out{place}", (), kind, quantization=scales))
-    step = model.Operator(start.kind, places, outputs, start.options(codes))
+    step = model.Operator(start.kind, positions, outputs, start.options(codes))
     graph = model.Subgraph("main", tensors, input_indices, outputs, [step])
     file = model.Model([graph])
     update_versions(file)
@@ -288,9 +288,9 @@ def neighbours(codes: tuple[str, ...], indices: frozenset[int]) -> Iterator[tupl
     Scales come to floats, and to integers with scales; they go from all at once. Indices and sizes
     stay integers: LiteRT reads some as int32 without a look at their type.
     """
-    places = [i for i, code in enumerate(codes) if code != "-" and i not in indices]
-    groups = [[i for i in places if codes[i] == code] for code in dict.fromkeys(codes)]
-    alone = [[i] for i in places] if len(places) <= FEW else []
+    positions = [i for i, code in enumerate(codes) if code != "-" and i not in indices]
+    groups = [[i for i in positions if codes[i] == code] for code in dict.fromkeys(codes)]
+    alone = [[i] for i in positions] if len(positions) <= FEW else []
     results = [[i for i in group if i != 0] for group in groups if len(group) > 1]
     for group, code in product([*groups, *alone, *results], CODES):
         old = codes[group[0]] if group else ""
@@ -344,9 +344,9 @@ def tied(combinations: set[tuple[str, ...]]) -> dict[int, int]:
     Operands that have one type only are not tied, but a result is to the first operand.
     """
     some = next(iter(combinations))
-    places = [i for i, code in enumerate(some) if code != "->"]
+    positions = [i for i, code in enumerate(some) if code != "->"]
     groups: dict[int, int] = {}
-    for place, earlier in product(places, places):
+    for place, earlier in product(positions, positions):
         if earlier < place and not {earlier, place} & groups.keys():
             equal = [one for one in combinations if one[place] == one[earlier]]
             several = len({one[place] for one in equal}) > 1

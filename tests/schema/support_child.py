@@ -38,7 +38,7 @@ def packed(table) -> bytes:
     return bytes(builder.Output())
 
 
-def made(class_, **fields):
+def instance(class_, **fields):
     """An object of the generated schema with some fields."""
     result = class_()
     for name, value in fields.items():
@@ -49,25 +49,27 @@ def made(class_, **fields):
 
 def file(name, type_, **fields):
     """An AssociatedFileT."""
-    return made(fb.AssociatedFileT, name=name, type=type_, **fields)
+    return instance(fb.AssociatedFileT, name=name, type=type_, **fields)
 
 
 def unit(options):
     """A ProcessUnitT."""
     name = type(options).__name__.removesuffix("T")
-    return made(fb.ProcessUnitT, optionsType=getattr(fb.ProcessUnitOptions, name), options=options)
+    return instance(
+        fb.ProcessUnitT, optionsType=getattr(fb.ProcessUnitOptions, name), options=options
+    )
 
 
 def content(properties, *limits):
     """A ContentT; the limits are those of a ValueRange."""
     name = type(properties).__name__.removesuffix("T")
-    result = made(
+    result = instance(
         fb.ContentT,
         contentPropertiesType=getattr(fb.ContentProperties, name),
         contentProperties=properties,
     )
     if limits:
-        result.range = made(fb.ValueRangeT, min=limits[0], max=limits[1])
+        result.range = instance(fb.ValueRangeT, min=limits[0], max=limits[1])
     return result
 
 
@@ -75,18 +77,18 @@ def model(inputs, outputs, **fields):
     """A ModelMetadataT of one subgraph."""
     names = vars(fb.SubGraphMetadataT()).keys() - {"name", "description"}
     fields_here = {name: fields.pop(name) for name in names & fields.keys()}
-    graph = made(
+    graph = instance(
         fb.SubGraphMetadataT,
         inputTensorMetadata=inputs,
         outputTensorMetadata=outputs,
         **fields_here,
     )
-    return made(fb.ModelMetadataT, subgraphMetadata=[graph], **fields)
+    return instance(fb.ModelMetadataT, subgraphMetadata=[graph], **fields)
 
 
 def tensor(name, **fields):
     """A TensorMetadataT."""
-    return made(fb.TensorMetadataT, name=name, **fields)
+    return instance(fb.TensorMetadataT, name=name, **fields)
 
 
 FILES = {
@@ -111,16 +113,18 @@ def models():
                     description="What is to be classified.",
                     dimensionNames=["batch", "height", "width", "channels"],
                     content=content(
-                        made(
+                        instance(
                             fb.ImagePropertiesT,
                             colorSpace=fb.ColorSpaceType.RGB,
-                            defaultSize=made(fb.ImageSizeT, width=224, height=192),
+                            defaultSize=instance(fb.ImageSizeT, width=224, height=192),
                         )
                     ),
                     processUnits=[
-                        unit(made(fb.NormalizationOptionsT, mean=[127.5, 0.1], std=[127.5, 3.0]))
+                        unit(
+                            instance(fb.NormalizationOptionsT, mean=[127.5, 0.1], std=[127.5, 3.0])
+                        )
                     ],
-                    stats=made(fb.StatsT, max=[1.0, 2.5], min=[-1.0, -0.3]),
+                    stats=instance(fb.StatsT, max=[1.0, 2.5], min=[-1.0, -0.3]),
                 )
             ],
             [
@@ -129,13 +133,13 @@ def models():
                     content=content(fb.FeaturePropertiesT(), 1, 1),
                     processUnits=[
                         unit(
-                            made(
+                            instance(
                                 fb.ScoreCalibrationOptionsT,
                                 scoreTransformation=fb.ScoreTransformationType.INVERSE_LOGISTIC,
                                 defaultScore=0.2,
                             )
                         ),
-                        unit(made(fb.ScoreThresholdingOptionsT, globalScoreThreshold=0.7)),
+                        unit(instance(fb.ScoreThresholdingOptionsT, globalScoreThreshold=0.7)),
                     ],
                     associatedFiles=[
                         file("scores.txt", types.TENSOR_AXIS_SCORE_CALIBRATION),
@@ -160,7 +164,7 @@ def models():
                     "ids",
                     processUnits=[
                         unit(
-                            made(
+                            instance(
                                 fb.BertTokenizerOptionsT,
                                 vocabFile=[file("vocab.txt", types.VOCABULARY)],
                             )
@@ -172,7 +176,7 @@ def models():
                 tensor(
                     "boxes",
                     content=content(
-                        made(
+                        instance(
                             fb.BoundingBoxPropertiesT,
                             index=[1, 0, 3, 2],
                             type=fb.BoundingBoxType.BOUNDARIES,
@@ -185,16 +189,16 @@ def models():
             ],
             inputProcessUnits=[
                 unit(
-                    made(
+                    instance(
                         fb.SentencePieceTokenizerOptionsT,
                         sentencePieceModel=[file("spm.model", types.UNKNOWN)],
                         vocabFile=[file("vocab.txt", types.VOCABULARY, version="3")],
                     )
                 ),
-                unit(made(fb.RegexTokenizerOptionsT, delimRegexPattern=r"[^\w\']+")),
+                unit(instance(fb.RegexTokenizerOptionsT, delimRegexPattern=r"[^\w\']+")),
             ],
-            outputTensorGroups=[made(fb.TensorGroupT, name="result", tensorNames=["boxes"])],
-            customMetadata=[made(fb.CustomMetadataT, name="extra", data=list(b"\0\1\2\377"))],
+            outputTensorGroups=[instance(fb.TensorGroupT, name="result", tensorNames=["boxes"])],
+            customMetadata=[instance(fb.CustomMetadataT, name="extra", data=list(b"\0\1\2\377"))],
             associatedFiles=[file("notes.md", types.DESCRIPTIONS)],
         ),
         ["vocab.txt", "spm.model", "notes.md"],
@@ -205,7 +209,7 @@ def models():
             [
                 tensor(
                     "waveform",
-                    content=content(made(fb.AudioPropertiesT, sampleRate=16000, channels=1)),
+                    content=content(instance(fb.AudioPropertiesT, sampleRate=16000, channels=1)),
                 )
             ],
             [tensor("")],
@@ -219,8 +223,8 @@ def features():
     types = fb.AssociatedFileType
     yield "nothing", fb.ModelMetadataT()
     for name in ("VOCABULARY", "SCANN_INDEX_FILE", "TENSOR_VALUE_LABELS"):
-        yield name, made(fb.ModelMetadataT, associatedFiles=[file("f", getattr(types, name))])
-    yield "version", made(fb.ModelMetadataT, associatedFiles=[file("f", 0, version="")])
+        yield name, instance(fb.ModelMetadataT, associatedFiles=[file("f", getattr(types, name))])
+    yield "version", instance(fb.ModelMetadataT, associatedFiles=[file("f", 0, version="")])
     for name in ("BertTokenizerOptions", "SentencePieceTokenizerOptions", "RegexTokenizerOptions"):
         units = [unit(getattr(fb, f"{name}T")())]
         yield name, model([tensor("x", processUnits=units)], [])

@@ -182,9 +182,9 @@ def test_descriptor_set_is_what_the_proto_files_give():
 
     from flatlite.schema.proto import generate
 
-    def own(content):
+    def rewritten(content):
         files = FileDescriptorSet.FromString(content).file
         return {file.name: file for file in files if file.package == proto.PACKAGE}
 
     recorded = generate.HERE.joinpath(proto.DESCRIPTORS).read_bytes()
-    assert own(recorded) == own(generate.compile_protos())
+    assert rewritten(recorded) == rewritten(generate.compile_protos())

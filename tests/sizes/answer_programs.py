@@ -15,7 +15,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import onnxruntime
 import tensorflow.compat.v1 as tf
 from onnxruntime.capi import onnxruntime_pybind11_state as onnx_errors
-from stored import feeds, kept
+from stored import feeds, sample
 
 ERRORS = tuple(
     v for v in vars(onnx_errors).values() if isinstance(v, type) and issubclass(v, Exception)
@@ -67,7 +67,7 @@ def main() -> None:
         except (*ERRORS, ValueError) as error:
             print(f"{kind} refused: {str(error)[:300]}")
             results = [None] * len(rows)
-        answers.append([r and [(x.shape, kept(x)) for x in r] for r in results])
+        answers.append([r and [(x.shape, sample(x)) for x in r] for r in results])
     with open(sys.argv[2], "wb") as file:
         pickle.dump(answers, file)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from program import Array, Program, Refused, Size
-from size_steps import at_most, comparison, either, wanted
+from size_steps import at_most, comparison, either, size_up_to
 from stored import values
 
 
@@ -189,7 +189,7 @@ def transpose(p: Program) -> Array:
 
 def tile(p: Program) -> Array:
     x = p.pick()
-    axis, count = p.axis(x), wanted(p, 3)
+    axis, count = p.axis(x), size_up_to(p, 3)
     handle = p.writer.tile(x.handle, replaced([1] * x.rank, axis, count.handle))
     return along(p, x, axis, handle, x.dims[axis] * count.values)
 
@@ -217,7 +217,7 @@ def concat(p: Program) -> Array:
 def filled(p: Program) -> Array:
     """Zeros or ones of a computed shape before or behind an array."""
     x = p.pick(1, 2, 3)
-    axis, count, w = p.axis(x), wanted(p, 6), p.writer
+    axis, count, w = p.axis(x), size_up_to(p, 6), p.writer
     dims = [
         count.handle if i == axis else (p.dim(x, i).handle if x.known[i] is None else x.known[i])
         for i in range(x.rank)
@@ -230,7 +230,7 @@ def filled(p: Program) -> Array:
 def expand(p: Program) -> Array:
     """Broadcast to a computed shape with one more dimension in front."""
     x, w = p.pick(1, 2, 3), p.writer
-    count = wanted(p, 4)
+    count = size_up_to(p, 4)
     dims = [p.dim(x, i).handle if k is None else k for i, k in enumerate(x.known)]
     handle = w.expand(x.handle, [count.handle, *dims])
     return p.array(handle, [count.values, *x.dims], [None, *x.known])
@@ -416,7 +416,7 @@ def resize(p: Program) -> Array:
     x, _ = spatial_array(p, 4)
     if not p.writer.has_resize:
         raise Refused
-    height, width = wanted(p), wanted(p)
+    height, width = size_up_to(p), size_up_to(p)
     kind = p.rng.choice(("nearest", "bilinear"))
     handle = p.writer.resize(kind, x.handle, height.handle, width.handle)
     dims, known = list(x.dims), list(x.known)

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 import numpy as np
 from draw import draw
 from programs_run import converter_of, wrong_answers
-from stored import feeds, kept
+from stored import feeds, sample
 
 from flatlite.converter.sources.onnx import load
 from flatlite.errors import OpError
@@ -84,7 +84,7 @@ def check(kind: str, number: int, litert, n_sizes: int) -> list[str]:
                 outputs = run(arrays)
         except REFUSALS:
             continue
-        rows.append((arrays, [(np.shape(x), kept(x)) for x in outputs]))
+        rows.append((arrays, [(np.shape(x), sample(x)) for x in outputs]))
         if len(rows) == n_sizes:
             break
     if not rows:

@@ -27,7 +27,7 @@ import tf_images  # noqa: F401
 import tf_networks  # noqa: F401
 import tf_sequences  # noqa: F401
 from ai_edge_litert.interpreter import Interpreter
-from stored import difference, kept, values
+from stored import difference, sample, values
 from tensorflow.lite.python import schema_py_generated as schema
 from tensorflow.lite.python.convert_phase import ConverterError
 from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
@@ -67,7 +67,7 @@ def of_their_file(content, arrays, expected) -> str:
     except (ValueError, RuntimeError) as error:
         return str(error).splitlines()[0]
     (array,) = got.values()
-    return difference(array, expected.shape, kept(expected))
+    return difference(array, expected.shape, sample(expected))
 
 
 def record(name, model, arrays):
@@ -95,7 +95,7 @@ def record(name, model, arrays):
         expected = module.run(*map(tf.constant, fed)).numpy()
         np.testing.assert_allclose(frozen(*map(tf.constant, fed))[0], expected, 1e-5, 1e-5)
         arrays[f"{name}/{i}/shape"] = np.int32(expected.shape)
-        arrays[f"{name}/{i}/elements"] = kept(expected)
+        arrays[f"{name}/{i}/elements"] = sample(expected)
         text = content and of_their_file(
             content, dict(zip(model.inputs, fed, strict=True)), expected
         )

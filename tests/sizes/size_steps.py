@@ -135,7 +135,7 @@ def within(p: Program, size: Size, low: int, high: int) -> Size:
     return p.size(handle, np.clip(size.values, low, high))
 
 
-def wanted(p: Program, high: int = 24) -> Size:
+def size_up_to(p: Program, high: int = 24) -> Size:
     """What an array's new dimension may be: 1 or more, and not too many."""
     for _ in range(4):
         size = either(p)

@@ -31,7 +31,7 @@ def feeds(inputs, shapes):
     ]
 
 
-def kept(array) -> np.ndarray:
+def sample(array) -> np.ndarray:
     """All elements of an array in a row, or N_RECORDED of them, scattered from first to last."""
     row = np.asarray(array).ravel()
     if row.size <= N_RECORDED:
@@ -53,7 +53,7 @@ def difference(array, shape, elements, rounding=0.0, tolerance=1e-4) -> str:
         return f"shape {array.shape}, expected {tuple(shape)}"
     if array.dtype != elements.dtype:
         return f"type {array.dtype}, expected {elements.dtype}"
-    got = kept(array)
+    got = sample(array)
     if array.dtype.kind != "f":
         n_wrong = np.count_nonzero(got != elements)
         return f"{n_wrong} of {got.size} elements differ" if n_wrong else ""

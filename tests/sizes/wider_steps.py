@@ -17,7 +17,7 @@ from array_steps import (
 )
 from program import Array, Program, Refused, Size
 from size_steps import STEPS as SIZE_STEPS
-from size_steps import at_most, comparison, either, wanted, within
+from size_steps import at_most, comparison, either, size_up_to, within
 from stored import values
 
 REDUCED = {"prod": np.prod, "max": np.max, "min": np.min, "sum": np.sum}
@@ -95,7 +95,7 @@ def largest(p: Program) -> Array:
     x = p.pick(1, 2, 3)
     n = p.dim(x, x.rank - 1)
     p.require(n.values >= 1)
-    k = at_most(p, wanted(p, 6), n)
+    k = at_most(p, size_up_to(p, 6), n)
     return along(p, x, x.rank - 1, p.writer.largest(x.handle, k.handle), k.values)
 
 
@@ -118,7 +118,7 @@ def backward_slice(p: Program) -> Array:
 def stretched(p: Program) -> Array:
     """A new axis, broadcast to a computed size where it stands."""
     x, w = p.pick(1, 2, 3), p.writer
-    axis, count = p.rng.randrange(x.rank + 1), wanted(p, 4)
+    axis, count = p.rng.randrange(x.rank + 1), size_up_to(p, 4)
     dims = [p.dim(x, i).handle if k is None else k for i, k in enumerate(x.known)]
     dims.insert(axis, count.handle)
     handle = w.expand(w.unsqueeze(x.handle, axis), dims)
@@ -179,7 +179,7 @@ def einsum(p: Program) -> Array:
 
 def one_hot(p: Program) -> Array:
     """A row for each place along an axis, as long as was computed."""
-    n, depth, w = p.any_dim(), wanted(p, 9), p.writer
+    n, depth, w = p.any_dim(), size_up_to(p, 9), p.writer
     k = p.rng.choice((2, 3, 7))
     ids = w.integer("mod", w.range(n.handle), w.number(k))
     return p.array(w.one_hot(ids, depth.handle), [n.values, depth.values])
@@ -187,12 +187,12 @@ def one_hot(p: Program) -> Array:
 
 def scattered(p: Program) -> Array:
     """The slices of an array behind a computed number of zeros, by their new places."""
-    x, before, w = p.pick(1, 2, 3), wanted(p, 5), p.writer
+    x, before, w = p.pick(1, 2, 3), size_up_to(p, 5), p.writer
     n = p.dim(x, 0)
     total = w.integer("add", n.handle, before.handle)
     dims = [p.dim(x, i).handle if k is None else k for i, k in enumerate(x.known)]
-    places = w.unsqueeze(w.integer("add", w.range(n.handle), before.handle), 1)
-    handle = w.scatter(places, x.handle, [total, *dims[1:]])
+    indices = w.unsqueeze(w.integer("add", w.range(n.handle), before.handle), 1)
+    handle = w.scatter(indices, x.handle, [total, *dims[1:]])
     return along(p, x, 0, handle, x.dims[0] + before.values)
 
 
@@ -214,9 +214,9 @@ def chosen_rows(p: Program) -> Array:
     axis = p.axis(x)
     n, first = p.dim(x, axis), either(p)
     p.require(first.values < n.values)
-    places = w.compare("greater_equal", w.range(n.handle), first.handle)
+    indices = w.compare("greater_equal", w.range(n.handle), first.handle)
     count = n.values - np.maximum(first.values, 0)
-    return along(p, x, axis, w.gather(x.handle, w.where(places), axis), count)
+    return along(p, x, axis, w.gather(x.handle, w.where(indices), axis), count)
 
 
 def mirrored(p: Program) -> Array:
@@ -226,7 +226,7 @@ def mirrored(p: Program) -> Array:
     n = p.dim(x, axis)
     p.require(n.values >= 1)
     least = w.integer("sub", n.handle, w.number(1))
-    amount = at_most(p, wanted(p, 4), p.size(least, n.values - 1))
+    amount = at_most(p, size_up_to(p, 4), p.size(least, n.values - 1))
     handle = w.mirror_pad(x.handle, x.rank, axis, amount.handle)
     return along(p, x, axis, handle, n.values + amount.values)
 

@@ -69,15 +69,15 @@ class WiderTensorFlow(TensorFlow):
     def one_hot(self, ids, depth):
         return ops.OneHot(ids, depth, np.float32(1), np.float32(0))
 
-    def scatter(self, places, x, dims):
-        return ops.ScatterNd(places, x, self.vector(dims))
+    def scatter(self, indices, x, dims):
+        return ops.ScatterNd(indices, x, self.vector(dims))
 
     def range_between(self, first, end, step):
         return ops.Range(first, end, i32(step))
 
     def where(self, holds):
-        places = ops.Reshape(ops.Where(holds), i32([-1]))
-        return ops.Cast(places, DstT=I32)
+        indices = ops.Reshape(ops.Where(holds), i32([-1]))
+        return ops.Cast(indices, DstT=I32)
 
     def mirror_pad(self, x, rank, axis, amount):
         rows = [self.vector((0, amount if i == axis else 0)) for i in range(rank)]
@@ -233,9 +233,9 @@ class WiderOnnx(Onnx):
     def one_hot(self, ids, depth):
         return self.node("OneHot", ids, depth, np.float32([0, 1]))
 
-    def scatter(self, places, x, dims):
+    def scatter(self, indices, x, dims):
         zeros = self.node("Expand", np.float32(0), self.vector(dims))
-        return self.node("ScatterND", zeros, places, x)
+        return self.node("ScatterND", zeros, indices, x)
 
     def range_between(self, first, end, step):
         return self.node("Range", first, end, i64(step))

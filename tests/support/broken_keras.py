@@ -38,11 +38,11 @@ def cut(size):
     return lambda data: data[:size]
 
 
-def bytes_at(*places):
+def bytes_at(*changes):
     def change(data):
         changed = bytearray(data)
-        for place, value in places:
-            changed[place] = value
+        for offset, value in changes:
+            changed[offset] = value
         return bytes(changed)
 
     return change

@@ -52,7 +52,7 @@ def prepared(content, delegates=None, **options):
     return interpreter
 
 
-def answer(interpreter, seed=0):
+def run_random(interpreter, seed=0):
     """The outputs for random inputs, of the shapes they have now."""
     generator = np.random.default_rng(seed)
     for detail in interpreter.get_input_details():

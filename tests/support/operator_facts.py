@@ -140,23 +140,23 @@ def complaints(row: Operator, run: Run) -> Iterator[str]:
     """What a row says that is not so in a run."""
     yield from shape_complaints(row, run)
     for word, holds in TRAITS.items():
-        if word in row.traits and _answer(holds, row, run) is False:
+        if word in row.traits and _verdict(holds, row, run) is False:
             yield f"is not '{word}'"
     for word, holds in FACTS.items():
-        if word in row.facts and _answer(holds, row, run) is False:
+        if word in row.facts and _verdict(holds, row, run) is False:
             yield f"'{word}={row.facts[word]}' does not hold"
 
 
 def unsaid(row: Operator, runs: list[Run]) -> Iterator[str]:
     """Traits that hold in all runs that can tell, and are not in the row."""
     for word in TELLING:
-        answers = [_answer(TRAITS[word], row, run) for run in runs]
-        answers = [one for one in answers if one is not None]
-        if word not in row.traits and len(answers) > 1 and all(answers):
+        verdicts = [_verdict(TRAITS[word], row, run) for run in runs]
+        verdicts = [one for one in verdicts if one is not None]
+        if word not in row.traits and len(verdicts) > 1 and all(verdicts):
             yield f"is '{word}'"
 
 
-def _answer(holds: Holds, row: Operator, run: Run) -> bool | None:
+def _verdict(holds: Holds, row: Operator, run: Run) -> bool | None:
     """Whether a word holds in a run; it does not where the operator refuses the proof."""
     try:
         with np.errstate(all="ignore"):

@@ -48,12 +48,12 @@ class Start:
 
     def options(self, codes: tuple[str, ...]) -> Record | None:
         """The options, those that state types in agreement with these."""
-        places = TYPE_OPTIONS.get(self.kind)
-        if places is None or self.record is None:
+        type_positions = TYPE_OPTIONS.get(self.kind)
+        if type_positions is None or self.record is None:
             return self.record
         fields = {name: getattr(self.record, name) for name in type(self.record).__slots__}
-        for name, place in places.items():
-            fields[name] = TENSOR_TYPE[operators.TYPES[codes[place].removeprefix("q")]]
+        for name, position in type_positions.items():
+            fields[name] = TENSOR_TYPE[operators.TYPES[codes[position].removeprefix("q")]]
         return type(self.record)(**fields)
 
 

@@ -145,7 +145,7 @@ def convert(row: dict) -> bytes:
         return converter_for(row).convert()
 
 
-def stored(array: np.ndarray, detail: dict) -> np.ndarray:
+def quantized(array: np.ndarray, detail: dict) -> np.ndarray:
     """A real input as the model takes it."""
     dtype, (scale, zero_point) = np.dtype(detail["dtype"]), detail["quantization"]
     if array.dtype != np.float32 or dtype == np.float32 or not scale:
@@ -183,13 +183,13 @@ class File:
                 for end, names, details in zip(ends, keys, (self.inputs, self.outputs), strict=True)
             ]
 
-    def stored(self, arrays) -> list[np.ndarray]:
+    def quantized_inputs(self, arrays) -> list[np.ndarray]:
         """The source's inputs as the file takes them, in the file's order."""
-        return [stored(arrays[i], d) for i, d in zip(self._order[0], self.inputs, strict=True)]
+        return [quantized(arrays[i], d) for i, d in zip(self._order[0], self.inputs, strict=True)]
 
     def real(self, arrays) -> list[np.ndarray]:
         """The file's real answers to the source's inputs, in the source's order."""
-        outputs = answers(self.interpreter, *self.stored(arrays))
+        outputs = answers(self.interpreter, *self.quantized_inputs(arrays))
         values = [real(x, d) for x, d in zip(outputs, self.outputs, strict=True)]
         return [values[list(self._order[1]).index(i)] for i in range(len(values))]
 
@@ -211,7 +211,7 @@ class File:
             model_content=self._content, experimental_preserve_all_tensors=True
         )
         interpreter.allocate_tensors()
-        answers(interpreter, *self.stored(arrays))
+        answers(interpreter, *self.quantized_inputs(arrays))
         results = (i for op in interpreter._get_ops_details() for i in op["outputs"])
         indices = dict.fromkeys((*(d["index"] for d in self.inputs), *results))
         details = {d["index"]: d for d in interpreter.get_tensor_details()}

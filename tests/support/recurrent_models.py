@@ -67,12 +67,12 @@ class Maker:
         graph.tensors.append(schema.Tensor(f"t{len(graph.tensors)}", shape, dtype, **fields))
         return len(graph.tensors) - 1
 
-    def given(self, shape):
+    def add_input(self, shape):
         """An input of the model."""
         is_int8 = self.sort.numbers == "int8"
-        place = self.tensor(shape, *(("INT8", 0.02, 3) if is_int8 else ("FLOAT32",)))
-        self.graph.inputs.append(place)
-        self.inputs.append(place)
+        index = self.tensor(shape, *(("INT8", 0.02, 3) if is_int8 else ("FLOAT32",)))
+        self.graph.inputs.append(index)
+        self.inputs.append(index)
 
     def weights(self, *shape, spread=0.5):
         """Weights, of 8 bits where the model has such."""
@@ -201,7 +201,7 @@ def lstm(sort):
         return basic(sort)
     maker, depth = Maker(sort), sort.sizes[2]
     single = sort.op == "LSTM"
-    maker.given((sort.sizes[0], depth) if single else sequence(sort, depth))
+    maker.add_input((sort.sizes[0], depth) if single else sequence(sort, depth))
     n_out = cell(maker, depth)
     states(maker, n_out)
     norms(maker)
@@ -225,7 +225,7 @@ def basic(sort):
         kinds = [("UINT8", 1 / 128, 128), ("INT16", 2.0**-11), ("UINT8", 1 / 128, 128)]
         kinds.append(("INT16", 2.0**-12))
     else:
-        maker.given((batch, depth))
+        maker.add_input((batch, depth))
         maker.state(batch, units)
         maker.reals(4 * units, depth + units)
         maker.reals(4 * units)
@@ -241,7 +241,7 @@ def auxiliary(maker, gates):
     sort = maker.sort
     width = sort.sizes[2] + (sort.auxiliary == "weights")
     if sort.auxiliary:
-        maker.given(sequence(sort, width))
+        maker.add_input(sequence(sort, width))
     else:
         maker.omitted()
     for _ in range(2):
@@ -255,7 +255,7 @@ def auxiliary(maker, gates):
 def bidirectional_lstm(sort):
     """LSTMs in both directions."""
     maker, depth = Maker(sort), sort.sizes[2]
-    maker.given(sequence(sort, depth))
+    maker.add_input(sequence(sort, depth))
     second = depth
     n_out = cell(maker, depth)
     cell(maker, second)
@@ -279,7 +279,7 @@ def rnn(sort):
     maker = Maker(sort)
     batch, _, depth, units, _ = sort.sizes
     single = sort.op == "RNN"
-    maker.given((batch, depth) if single else sequence(sort, depth))
+    maker.add_input((batch, depth) if single else sequence(sort, depth))
     maker.weights(units, depth)
     maker.weights(units, units)
     maker.reals(units)
@@ -292,7 +292,7 @@ def bidirectional_rnn(sort):
     """Plain cells in both directions."""
     maker = Maker(sort)
     batch, _, depth, units, _ = sort.sizes
-    maker.given(sequence(sort, depth))
+    maker.add_input(sequence(sort, depth))
     for width in (depth, depth):
         maker.weights(units, width)
         maker.weights(units, units)
@@ -309,7 +309,7 @@ def svdf(sort):
     batch, memory, depth, units, _ = sort.sizes
     filters = units * dict(sort.options)["rank"]
     is_int8 = sort.numbers == "int8"
-    maker.given((batch, depth))
+    maker.add_input((batch, depth))
     maker.weights(filters, depth)
     if is_int8:
         maker.whole("int16", 30000, (filters, memory), 0.00003)

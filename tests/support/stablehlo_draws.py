@@ -60,10 +60,10 @@ class Draw:
     def spread(self, outer, inner):
         """(which dimensions of a result the inner ones are, its shape)."""
         rank = len(outer) + len(inner)
-        places = sorted(self.random.sample(range(rank), len(inner)))
+        dims = sorted(self.random.sample(range(rank), len(inner)))
         sizes_outside = iter(outer)
-        sizes = dict(zip(places, inner, strict=True))
-        return places, tuple(sizes[i] if i in sizes else next(sizes_outside) for i in range(rank))
+        sizes = dict(zip(dims, inner, strict=True))
+        return dims, tuple(sizes[i] if i in sizes else next(sizes_outside) for i in range(rank))
 
     def gather(self):
         dtype = self.random.choice([*NUMBERS, "bool", "complex64", "complex128"])
@@ -72,17 +72,17 @@ class Draw:
         sizes = [self.random.choice([n, self.random.randint(1, n), 1]) for n in self.shape]
         collapsed = [d for d in self.some_of(self.rank) if sizes[d] == 1]
         remaining = [d for d in range(self.rank) if d not in collapsed]
-        places, shape = self.spread(batch, [sizes[d] for d in remaining])
+        dims, shape = self.spread(batch, [sizes[d] for d in remaining])
         want = np.empty(shape, dtype)
         vectors = indices[..., None] if axis == indices.ndim else np.moveaxis(indices, axis, -1)
         for place in np.ndindex(shape):
-            outer = tuple(n for i, n in enumerate(place) if i not in places)
+            outer = tuple(n for i, n in enumerate(place) if i not in dims)
             at = np.zeros(self.rank, int)
             for d, start in zip(axes, vectors[outer], strict=True):
                 at[d] = min(max(start, 0), self.shape[d] - sizes[d])
-            at[remaining] += np.array([place[i] for i in places], int)
+            at[remaining] += np.array([place[i] for i in dims], int)
             want[place] = x[tuple(at)]
-        options = {"offset_dims": places, "collapsed_slice_dims": collapsed, "slice_sizes": sizes,
+        options = {"offset_dims": dims, "collapsed_slice_dims": collapsed, "slice_sizes": sizes,
                    "start_index_map": axes, "index_vector_dim": axis}  # fmt: skip
         file = model("GATHER", [x, indices], [(shape, dtype)], **options)
         return file, [x, indices], [want]
@@ -96,11 +96,11 @@ class Draw:
         inserted = self.some_of(self.rank, 0.4)
         remaining = [d for d in range(self.rank) if d not in inserted]
         box = [self.random.randint(1, self.shape[d]) for d in remaining]
-        places, shape = self.spread(batch, box)
+        dims, shape = self.spread(batch, box)
         updates, want = self.array(dtype, shape), x.copy()
         vectors = indices[..., None] if axis == indices.ndim else np.moveaxis(indices, axis, -1)
-        outer_axes = [i for i in range(len(shape)) if i not in places]
-        ordered = updates.transpose([*outer_axes, *places])
+        outer_axes = [i for i in range(len(shape)) if i not in dims]
+        ordered = updates.transpose([*outer_axes, *dims])
         for place in np.ndindex(ordered.shape):
             at = np.zeros(self.rank, int)
             at[axes] = vectors[place[: len(batch)]]
@@ -108,7 +108,7 @@ class Draw:
             if (at >= 0).all() and (at < self.shape).all():
                 with np.errstate(over="ignore"):
                     want[tuple(at)] = functions[kind](want[tuple(at)], ordered[place])
-        options = {"update_window_dims": places, "inserted_window_dims": inserted,
+        options = {"update_window_dims": dims, "inserted_window_dims": inserted,
                    "scatter_dims_to_operand_dims": axes, "index_vector_dim": axis,
                    "update_computation_subgraph_index": 1}  # fmt: skip
         operands = [x, indices, updates]

@@ -97,8 +97,8 @@ def estimate(of_root):
             x = builder.call(ir.Function(builder.module, kind, name), [x])
         whole = ir.VectorType(INT, x.type.count)
         bits = builder.bitcast(builder.fdiv(one, x), whole)
-        kept = ir.Constant(whole, [-1 << (23 - ESTIMATED_BITS)] * whole.count)
-        return builder.bitcast(builder.and_(bits, kept), x.type)
+        top_bits = ir.Constant(whole, [-1 << (23 - ESTIMATED_BITS)] * whole.count)
+        return builder.bitcast(builder.and_(bits, top_bits), x.type)
 
     return write
 

@@ -61,7 +61,7 @@ def converter_of(folder: Path, form: str):
     return FORMS[form](folder / form)
 
 
-def stored(folder: Path):
+def recording(folder: Path):
     """Signature or None, inputs and outputs by name or position, of each recorded size."""
     for path in sorted(folder.glob("*.npz")):
         arrays = np.load(path)
@@ -153,7 +153,7 @@ def check(folder: Path, form: str) -> bool:
             print(f"{folder.name}/{form}: {type(error).__name__}: {error}", flush=True)
             why = REFUSED.get(f"{folder.name}/{form}")
             return why is not None and isinstance(error, ConverterError) and why in str(error)
-        sizes = [*stored(folder)]
+        sizes = [*recording(folder)]
         worst = {
             name: largest_error(partial(interpreter, model_content=content), sizes)
             for name, interpreter in INTERPRETERS.items()

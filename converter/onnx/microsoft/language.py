@@ -103,9 +103,9 @@ def mix_after(node, b):
     x, block, gates, mix = (node.input(i) for i in range(4))
     n = node.attr("num_branches", 0)
     streams = _streams(node, b, x, n)
-    kept = streams if mix is None else b.BATCH_MATMUL(mix, streams, adj_x=True)
+    mixed = streams if mix is None else b.BATCH_MATMUL(mix, streams, adj_x=True)
     added = b.MUL(_gates(node, b, gates, streams), b.EXPAND_DIMS(block, np.int32(block.rank - 1)))
-    out = b.ADD(kept, added)
+    out = b.ADD(mixed, added)
     return regrouped_from(out, x.rank - 1, (node.shape()[-1],), b) if n else out
 
 

@@ -85,12 +85,12 @@ def _iteration(b: Builder, _: Tensor, values: Sequence[Tensor]) -> list[Tensor]:
     moved = p
     for i in range(n):
         row = reshaped(slice_along(q, 1, i, 1, b), (-1, n), b)
-        own, slope = (slice_along(x, 1, i, 1, b) for x in (row, slopes))
-        step = b.DIV(b.SUB(total, slope), own)
+        pivot, slope = (slice_along(x, 1, i, 1, b) for x in (row, slopes))
+        step = b.DIV(b.SUB(total, slope), pivot)
         scale = b.ADD(step, one)
         unit = b.constant(np.eye(n, dtype=np.float32)[i : i + 1])
         moved = b.DIV(b.ADD(moved, b.MUL(step, unit)), scale)
-        gain = b.MUL(step, b.ADD(b.MUL(step, own), b.MUL(slope, two)))
+        gain = b.MUL(step, b.ADD(b.MUL(step, pivot), b.MUL(slope, two)))
         total = b.DIV(b.DIV(b.ADD(total, gain), scale), scale)
         slopes = b.DIV(b.ADD(slopes, b.MUL(step, row)), scale)
     return [b.SELECT_V2(is_open, moved, p), is_open, q]

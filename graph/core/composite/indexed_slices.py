@@ -45,7 +45,7 @@ class IndexedSlices:
 
     @property
     def dense_shape(self) -> Tensor | None:
-        """The shape of the whole as a vector, None when nobody said."""
+        """The shape of the dense tensor as a vector; None when unknown."""
         return self._dense_shape
 
     def consumers(self) -> list[Operation]:
@@ -55,7 +55,7 @@ class IndexedSlices:
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape of the whole: nothing when nobody said it."""
+        """The static shape of the dense tensor; unknown without `dense_shape`."""
         sizes = None if self._dense_shape is None else self._dense_shape.value
         if sizes is None:
             return TensorShape(None)
@@ -104,9 +104,9 @@ class IndexedSlices:
 
 
 def dense(value: Tensor | IndexedSlices, name: str | None = None) -> Tensor:
-    """The whole tensor.
+    """The dense tensor.
 
-    Raises ValueError when nobody said how large it is.
+    Raises ValueError when `dense_shape` is not known.
     """
     if isinstance(value, Tensor):
         return value
@@ -156,7 +156,7 @@ def convert_to_tensor_or_indexed_slices(
 
 
 def joined(slices: list[IndexedSlices]) -> IndexedSlices:
-    """The sum of several: their rows one after another."""
+    """The sum of several: their rows concatenated."""
     values = ops.ConcatV2([item.values for item in slices], 0)
     indices = [item.indices for item in slices]
     if len({index.dtype for index in indices}) > 1:

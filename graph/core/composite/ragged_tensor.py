@@ -44,7 +44,7 @@ def _unary(name: str) -> Callable[[RaggedTensor], RaggedTensor]:
 
 
 class RaggedTensor:
-    """Rows that lie one after another in `values`, from one of `row_splits` to the next.
+    """Rows that are concatenated in `values`, from one of `row_splits` to the next.
 
     Made by `from_row_splits`, `from_row_lengths`, `from_value_rowids`, `from_tensor`,
     `from_sparse` and `tf.ragged.constant`. The values may be ragged themselves. The factories
@@ -274,7 +274,7 @@ class RaggedTensor:
 
     @property
     def values(self) -> Tensor | RaggedTensor:
-        """The rows one after another."""
+        """The concatenated rows."""
         return self._values
 
     @property
@@ -289,7 +289,7 @@ class RaggedTensor:
 
     @property
     def flat_values(self) -> Tensor:
-        """The values of the innermost rows, one after another."""
+        """The concatenated values of the innermost rows."""
         values = self._values
         return values.flat_values if isinstance(values, RaggedTensor) else values
 
@@ -342,7 +342,7 @@ class RaggedTensor:
         return RaggedTensor(values, self._rows.of_type(splits_dtype))
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> RaggedTensor | Tensor:
-        """One dimension in the place of those from `outer_axis` to `inner_axis`."""
+        """One dimension instead of those from `outer_axis` to `inner_axis`."""
         return implementation("ragged_function")("merge_dims")(self, outer_axis, inner_axis)
 
     @property
@@ -445,7 +445,7 @@ class RaggedTensor:
     ) -> Tensor:
         """The rows, all as long as the longest, filled up with `default_value` (zeros, "").
 
-        `shape` gives sizes, None for those that follow from the rows; what goes beyond is left out.
+        `shape` gives sizes, None for those that follow from the rows; values beyond are dropped.
         """
         return implementation("ragged_function")("to_tensor")(self, default_value, name, shape)
 

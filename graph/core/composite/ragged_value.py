@@ -14,7 +14,7 @@ class RaggedTensorValue:
     """What a Session gives for a RaggedTensor, and takes to feed one.
 
     Args:
-        values: The rows one after another: an array, or a RaggedTensorValue.
+        values: The concatenated rows: an array, or a RaggedTensorValue.
         row_splits: [n + 1], int32 or int64: where each row begins, and where the last one ends.
 
     Raises TypeError for another type of `row_splits`, ValueError for another rank.
@@ -31,7 +31,7 @@ class RaggedTensorValue:
 
     @property
     def values(self) -> np.ndarray | RaggedTensorValue:
-        """The rows one after another."""
+        """The concatenated rows."""
         return self._values
 
     @property
@@ -41,7 +41,7 @@ class RaggedTensorValue:
 
     @property
     def flat_values(self) -> np.ndarray:
-        """The values of the innermost rows, one after another."""
+        """The concatenated values of the innermost rows."""
         values = self._values
         return values.flat_values if isinstance(values, RaggedTensorValue) else values
 

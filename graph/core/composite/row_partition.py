@@ -1,4 +1,4 @@
-"""Which of the values that lie one after another make a row."""
+"""How concatenated values are divided into rows."""
 
 from __future__ import annotations
 

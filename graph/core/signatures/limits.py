@@ -47,7 +47,7 @@ def reserve(n_bytes: int) -> None:
 
 
 def available_memory() -> int:
-    """Free memory in bytes, as far as the system tells."""
+    """Free memory in bytes, at most MAX_BYTES; FALLBACK_BYTES where the system does not tell."""
     try:
         free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):

@@ -45,7 +45,7 @@ ORDER = (0, 1, 3, 2)
 
 
 @dataclass(frozen=True)
-class Places:
+class OperandOffsets:
     """Where the inputs of a direction stand.
 
     Attributes:
@@ -67,8 +67,11 @@ class Places:
         return [node.optional(start + i) for i in ORDER]
 
 
-ONE = Places(0, (18, 19), norms=20)
-FORWARD, BACKWARD = Places(0, (35, 36), auxiliary=40), Places(17, (37, 38), auxiliary=44)
+ONE = OperandOffsets(0, (18, 19), norms=20)
+FORWARD, BACKWARD = (
+    OperandOffsets(0, (35, 36), auxiliary=40),
+    OperandOffsets(17, (37, 38), auxiliary=44),
+)
 
 
 @dataclass(frozen=True)
@@ -146,19 +149,19 @@ def _one_direction(node: Node, x: Operand, layout: recurrent.SequenceLayout) -> 
     return _real(node, [x], parts, ONE, layout)
 
 
-def _parts(node: Node, places: Places) -> Parts:
+def _parts(node: Node, offsets: OperandOffsets) -> Parts:
     """The inputs of one direction; refuses a set of them that makes no cell."""
-    first = places.first
+    first = offsets.first
     peepholes = [node.optional(first + i) for i in (9, 10, 11)]
     parts = Parts(
-        places.four(node, first + 1),
-        places.four(node, first + 5),
+        offsets.four(node, first + 1),
+        offsets.four(node, first + 5),
         peepholes,
-        places.four(node, first + 12),
+        offsets.four(node, first + 12),
         node.optional(first + 16),
         node.optional(first + 17),
-        places.four(node, places.norms),
-        places.four(node, places.auxiliary),
+        offsets.four(node, offsets.norms),
+        offsets.four(node, offsets.auxiliary),
     )
     expected = [not parts.coupled, True, True, True]
     for name, operands in (
@@ -215,7 +218,7 @@ def _real(
     node: Node,
     inputs: Sequence[Operand],
     parts: Parts,
-    places: Places,
+    offsets: OperandOffsets,
     layout: recurrent.SequenceLayout,
     out: Operand | None = None,
 ) -> Emit:
@@ -232,12 +235,12 @@ def _real(
             )
         pairs.append((recurrent.rows_of(x), weights))
     states = (
-        state_of(node, places.states[0], layout.batch, n_out),
-        state_of(node, places.states[1], layout.batch, n),
+        state_of(node, offsets.states[0], layout.batch, n_out),
+        state_of(node, offsets.states[1], layout.batch, n),
     )
     if out is None:
         out = node.result((*inputs[0].shape[:-1], n_out), np.float32)
-    build = _cell(node, parts, n, places.first)
+    build = _cell(node, parts, n, offsets.first)
 
     def emit(program: Program) -> None:
         memory = initialized(program, states[0]), initialized(program, states[1])
@@ -247,7 +250,7 @@ def _real(
             trace = arena((pairs[0][0].shape[0], recurrent.N_TRACED * n), np.float32)
         recurrent.lstm(program, pairs, build(program), memory, rows, layout, trace)
         if observation is not None:
-            outputs = dict(zip(places.states, memory, strict=True))
+            outputs = dict(zip(offsets.states, memory, strict=True))
             observation.inner(program, node, outputs, _traced(program, node, parts, trace))
 
     return emit

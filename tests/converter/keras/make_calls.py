@@ -42,7 +42,7 @@ def inputs_of(model, rng: np.random.Generator) -> list[np.ndarray]:
     return inputs
 
 
-def stored(y) -> np.ndarray:
+def as_array(y) -> np.ndarray:
     """A result as an array without objects."""
     array = y.numpy() if isinstance(y, tf.Tensor) else np.asarray(y)
     return array.astype("S") if array.dtype == object else array
@@ -78,7 +78,7 @@ def recorded(model, rng: np.random.Generator) -> dict[str, np.ndarray]:
         tensors = [tf.constant(x.astype(object) if x.dtype.kind == "S" else x) for x in inputs]
         outputs = flat(model(tensors if len(tensors) > 1 else tensors[0], training=False))
         arrays |= {f"{call}/in{i}": x for i, x in enumerate(inputs)}
-        arrays |= {f"{call}/out{i}": stored(y) for i, y in enumerate(outputs)}
+        arrays |= {f"{call}/out{i}": as_array(y) for i, y in enumerate(outputs)}
     return arrays
 
 

@@ -23,7 +23,7 @@ def converted(path, **settings):
     return converter.convert()
 
 
-def answer(content, x):
+def run_model(content, x):
     interpreter = Interpreter(model_content=content)
     interpreter.resize_tensor_input(interpreter.get_input_details()[0]["index"], x.shape)
     interpreter.allocate_tensors()
@@ -49,7 +49,7 @@ def test_rounds_as_keras_does(name, ending, request):
     """All but elements on the edge between two steps of a FakeQuant."""
     with np.load(folder(request) / f"{name}.npz") as expected:
         x, y = expected["x"], expected["y"]
-    result = answer(converted(folder(request) / f"{name}.{ending}"), x)
+    result = run_model(converted(folder(request) / f"{name}.{ending}"), x)
     close = np.isclose(result, y, rtol=1e-4, atol=1e-5)
     assert close.mean() > 0.98
     np.testing.assert_allclose(result, y, atol=0.05)
@@ -67,7 +67,7 @@ def test_int8_as_tensorflow(name, ending, request, litert):
         np.testing.assert_array_equal(mine[2], yours[2])
     with np.load(folder(request) / f"{name}.npz") as expected:
         x = expected["x"]
-    result = answer(content, x)
+    result = run_model(content, x)
     ((by_litert,),) = litert.run(theirs, [[x]], "BUILTIN_REF")
     np.testing.assert_allclose(result, by_litert, atol=1 / 256)
     assert (result == by_litert).mean() > 0.9
@@ -82,7 +82,7 @@ def test_a_narrow_range_is_quantized_and_ranges_by_channel_are_rounded_in_float(
     assert names.index("DEQUANTIZE") < names.index("FLOOR")
     with np.load(folder(request) / "functions.npz") as expected:
         x, y = expected["x"], expected["y"]
-    difference = np.abs(answer(content, x) - y)
+    difference = np.abs(run_model(content, x) - y)
     assert difference.max() <= 1 / 28 + 1e-6
     assert (difference < 1e-6).mean() > 0.95
 

@@ -31,7 +31,7 @@ def converter_of(request, name, **settings):
     return converter
 
 
-def stored(content):
+def quantized_tensors(content):
     """X as the file takes it, and its answer."""
     interpreter = Interpreter(model_content=content)
     interpreter.allocate_tensors()
@@ -73,7 +73,7 @@ def check_alike(content, theirs, litert):
         assert mine[0] == yours[0]
         np.testing.assert_allclose(mine[1], yours[1], rtol=3e-7)
         np.testing.assert_array_equal(mine[2], yours[2])
-    steps, output = stored(content)
+    steps, output = quantized_tensors(content)
     for file_content in (content, theirs):
         ((by_litert,),) = litert.run(file_content, [[steps]], "BUILTIN_REF")
         np.testing.assert_array_equal(output, by_litert)
@@ -129,7 +129,7 @@ def test_integer_input_of_a_float_model(request, litert):
     content = converter_of(request, "plain", **INPUT).convert()
     assert kinds(content) == ["DEQUANTIZE", "RESHAPE", "FULLY_CONNECTED"]
     theirs = (request.path.parent / "fake_quant/plain_input_uint8.tflite").read_bytes()
-    steps, output = stored(content)
+    steps, output = quantized_tensors(content)
     for file_content in (content, theirs):
         ((by_litert,),) = litert.run(file_content, [[steps]], "BUILTIN_REF")
         np.testing.assert_allclose(output, by_litert, rtol=1e-6, atol=1e-6)
@@ -145,7 +145,7 @@ def test_reorder_across_fake_quant(settings, request, litert):
     for file_content in (content, plain):
         rows = schemes(file_content)
         np.testing.assert_allclose([rows[0][1][0], rows[-1][1][0]], ends, rtol=3e-7)
-    steps, output = stored(content)
+    steps, output = quantized_tensors(content)
     ((by_litert,),) = litert.run(content, [[steps]], "BUILTIN_REF")
     np.testing.assert_array_equal(output, by_litert)
     assert error(content, request) < 5.5 / 255  # a step of the output
@@ -154,10 +154,10 @@ def test_reorder_across_fake_quant(settings, request, litert):
 def error(content, request):
     """The root mean square of what a file gives beside the fake-quantized graph in float32."""
     float_file = converter_of(request, "across").convert()
-    _, output = stored(content)
+    _, output = quantized_tensors(content)
     interpreter = Interpreter(model_content=content)
     scale, zero_point = interpreter.get_output_details()[0]["quantization"]
-    _, expected = stored(float_file)
+    _, expected = quantized_tensors(float_file)
     return np.sqrt(np.mean(((output.astype("f4") - zero_point) * scale - expected) ** 2))
 
 
@@ -171,7 +171,7 @@ def test_change_concat_input_ranges(name, end, settings, request, litert):
     first, second, joined = rows[-5:-2]
     assert first[1:] == second[1:] == joined[1:]
     np.testing.assert_allclose(joined[1], (3 + end) / 255, rtol=2e-3)
-    steps, output = stored(content)
+    steps, output = quantized_tensors(content)
     ((by_litert,),) = litert.run(content, [[steps]], "BUILTIN_REF")
     np.testing.assert_array_equal(output, by_litert)
 
@@ -209,7 +209,7 @@ def test_without_quantization_it_rounds(request, litert):
     content = converter_of(request, "one_range").convert()
     assert kinds(content).count("FAKE_QUANT") == 4
     theirs = (request.path.parent / "fake_quant/one_range_float.tflite").read_bytes()
-    _, output = stored(content)
+    _, output = quantized_tensors(content)
     for file_content in (content, theirs):
         ((by_litert,),) = litert.run(file_content, [[X]])
         np.testing.assert_allclose(output, by_litert, atol=1e-5)

@@ -110,7 +110,7 @@ def test_corpus(row, corpus, litert, record_property):
         not_yet("converter", error, record_property)
     ours = File(row, content, is_theirs=False)
     inputs, expected = recorded(row)
-    same_as_litert(row, ours, content, ours.stored(inputs), litert)
+    same_as_litert(row, ours, content, ours.quantized_inputs(inputs), litert)
     if kinds(ours).isdisjoint(("DIV", "RSQRT")):  # which do not take all numbers
         generator = np.random.default_rng(SEED)
         same_as_litert(row, ours, content, any_stored(ours, inputs, generator), litert)
@@ -173,7 +173,7 @@ def kinds(file: File) -> set[str]:
 def any_stored(file: File, inputs, generator) -> list[np.ndarray]:
     """Stored inputs over their whole range; real ones are the recorded ones in another order."""
     quantized = []
-    for array in file.stored(inputs):
+    for array in file.quantized_inputs(inputs):
         if array.dtype in SMALL:
             limits = np.iinfo(array.dtype)
             array = generator.integers(limits.min, limits.max, array.shape, array.dtype, True)

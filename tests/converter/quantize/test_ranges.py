@@ -8,6 +8,7 @@ import flatlite.compat.v1 as tf
 from flatlite.converter.ir.write import write
 from flatlite.converter.quantize.calibrate import calibrate
 from flatlite.converter.quantize.check import compare
+from flatlite.converter.quantize.range_file import derived_ranges
 from flatlite.converter.quantize.ranges import Scales
 from flatlite.converter.quantize.recipe import Recipe
 from flatlite.converter.quantize.rewrite import rewrite
@@ -201,3 +202,13 @@ def test_a_range_that_is_wider_than_float32_holds():
     widest = float(np.finfo(np.float32).max)
     assert of_range(-widest, widest).scale == pytest.approx(2 * widest / 255)
     assert of_range(-widest, widest, INT16X8.integers).scale == pytest.approx(widest / 2**15, 1e-4)
+
+
+CLAMPED = {"RELU": (0, 9), "RELU6": (0, 6), "RELU_0_TO_1": (0, 1), "RELU_N1_TO_1": (-1, 1)}
+
+
+@pytest.mark.parametrize("kind", CLAMPED)
+def test_a_saved_calibration_has_the_range_behind_an_operator_that_clamps(kind):
+    graph = graph_of(f"graph main(x: float32[4]) {{\ny = {kind}(x)\nreturn y\n}}")
+    (x,), (y,) = graph.inputs, graph.outputs
+    assert derived_ranges(graph, {x: (-3.0, 9.0)})[y] == CLAMPED[kind]

@@ -52,7 +52,7 @@ def test_an_assignment_is_left_out_only_where_no_answer_shows_it(name, key):
         (source,) = saved_model.load(MODELS / name, signature_keys=[key])
     assert bool(caught) == key.endswith("quiet")
     changes = not all(np.array_equal(answers[0], output) for output in answers)
-    assert any(place.is_written for place in source.places) == changes
+    assert any(variable.is_written for variable in source.state_variables) == changes
     oracle = source.oracle()
     np.testing.assert_array_equal(oracle.run(oracle.outputs, [x])[0], answers[0])
 
@@ -102,8 +102,10 @@ def test_a_signature_that_reads_what_another_one_writes():
     saved_model.load(MODELS / "effects", signature_keys=["tells"])
     with pytest.warns(UserWarning, match=LEFT_OUT + "PrintV2 '[^']*'$"):
         sources = saved_model.load(MODELS / "effects", signature_keys=["quiet", "tells"])
-    assert [[place.variable for place in source.places] for source in sources] == [["hidden"]] * 2
-    assert [source.places[0].is_written for source in sources] == [True, False]
+    assert [[variable.name for variable in source.state_variables] for source in sources] == [
+        ["hidden"]
+    ] * 2
+    assert [source.state_variables[0].is_written for source in sources] == [True, False]
 
 
 @pytest.mark.parametrize(

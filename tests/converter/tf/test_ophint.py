@@ -133,12 +133,12 @@ def test_custom_operators_must_be_allowed():
 
 
 @pytest.mark.parametrize(
-    ("value", "stored"),
+    ("value", "decoded"),
     [(2, 2), (0.5, 0.5), (True, True), ("soft", "soft"), ([1, 2], [1, 2]), (S, S.tolist())],
 )
-def test_attributes_of_each_type(value, stored):
+def test_attributes_of_each_type(value, decoded):
     stub = collapse(marked_graph(a=value)).get_operation_by_name("SoftClip")
-    assert flexbuffers.Loads(custom_options(stub.attrs)) == {"a": stored}
+    assert flexbuffers.Loads(custom_options(stub.attrs)) == {"a": decoded}
 
 
 def stacked(aggregate, many_outputs=False):

@@ -46,7 +46,7 @@ def source_of(case, attr, dtype):
     attrs = {name: _attribute(value) for name, value in case.attrs.items()}
     if not positions:
         attrs[attr] = np.dtype(dtype)
-    given = []
+    attributes = []
     operands = typed_operations.operands(case, dict.fromkeys(positions, dtype))
     for argument, operand in zip(signature.inputs, operands, strict=True):
         several = operand.value if isinstance(operand.value, list) else [operand.value]
@@ -54,13 +54,15 @@ def source_of(case, attr, dtype):
             attrs[argument.count] = len(several)
         for array in several:
             if operand.is_constant:
-                given.append(graph.constant(array))
+                attributes.append(graph.constant(array))
                 continue
             placeholder = {"dtype": array.dtype, "shape": array.shape}
-            given.append(graph.add("Placeholder", f"x{len(feeds)}", (), placeholder).outputs[0])
+            attributes.append(
+                graph.add("Placeholder", f"x{len(feeds)}", (), placeholder).outputs[0]
+            )
             feeds.append(array)
-    graph.inputs = [one for one in given if one.op.type == "Placeholder"]
-    graph.outputs = list(graph.add(case.op, "op", given, attrs).outputs)
+    graph.inputs = [one for one in attributes if one.op.type == "Placeholder"]
+    graph.outputs = list(graph.add(case.op, "op", attributes, attrs).outputs)
     ports = (
         tuple(Port(t.name, t.name, t) for t in tensors) for tensors in (graph.inputs, graph.outputs)
     )

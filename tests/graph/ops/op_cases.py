@@ -23,12 +23,12 @@ class Case:
         """The inputs, the same wherever they are made."""
         rng = np.random.RandomState(zlib.crc32(self.id.encode()))
 
-        def made(value):
+        def built(value):
             if isinstance(value, list):
-                return [made(item) for item in value]
+                return [built(item) for item in value]
             return value(rng) if callable(value) else value
 
-        return [made(value) for value in self.inputs]
+        return [built(value) for value in self.inputs]
 
 
 CASES: list[Case] = []
