@@ -39,7 +39,7 @@ _RANDOM = {
     *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt"),
     *("RandomShuffle", "Multinomial", "RandomGamma", "RandomPoissonV2"),
 }
-_STATELESS = {"CheckNumerics", "Empty", "StatelessRandomGetAlg"}
+_STATELESS = {"CheckNumerics"}
 """What TensorFlow counts as stateful, though its results follow from its inputs alone."""
 _CHECKPOINTS = {"Save", "SaveSlices", "SaveV2", "Restore", "RestoreSlice", "RestoreV2"}
 _FILES = {
