@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 
 _RANDOM = {
     *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt"),
-    "RandomShuffle",
+    *("RandomShuffle", "Multinomial", "RandomGamma", "RandomPoissonV2"),
 }
+_STATELESS = {"CheckNumerics"}
+"""What TensorFlow counts as stateful, though its results follow from its inputs alone."""
 _CHECKPOINTS = {"Save", "SaveSlices", "SaveV2", "Restore", "RestoreSlice", "RestoreV2"}
 _FILES = {
     *("ReadFile", "WriteFile", "MatchingFiles", "MergeV2Checkpoints"),
@@ -132,7 +134,8 @@ def reason_against(kind: str) -> str:
     if kind in _FILES or (row is not None and row.writes):
         return f"{kind} opens files or changes variables, which no model may"
     hosted = HOSTED.get(kind) if kind in _RANDOM | _CHECKPOINTS else None
-    if signature is not None and signature.is_stateful and hosted is None:
+    allowed = hosted is not None or kind in _STATELESS
+    if signature is not None and signature.is_stateful and not allowed:
         return f"{kind} keeps a state, which Flex operators may not in flatlite"
     return ""
 

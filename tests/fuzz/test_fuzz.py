@@ -36,6 +36,20 @@ def test_many_mutants():
     assert counts["ran"] > 500, counts
 
 
+@pytest.mark.parametrize(
+    ("fresh", "first", "second", "stale"),
+    [
+        ([b"a"], [b"a"], [b"b"], True),
+        ([b"a"], [b"a"], "ValueError: no", True),
+        ([b"a"], [b"b"], [b"c"], False),
+        ("MemoryError", "MemoryError", [b"a"], False),
+        ([b"a"], [b"a"], "MemoryError", False),
+    ],
+)
+def test_what_a_cached_plan_is_blamed_for(fresh, first, second, stale):
+    assert bool(mutants.difference(fresh, first, second)) is stale
+
+
 def test_a_child_that_dies_after_its_answer_is_started_again():
     child = Child("signal", "alarm")
     assert child.run(1) == 0  # a second later, that ends it

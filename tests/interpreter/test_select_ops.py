@@ -63,6 +63,61 @@ def flex(builder, saved, kind, attrs, inputs, outs, written=None):
 
 
 X = np.float32([[4, 1], [1, 3]])
+SEEDS = {"seed": 3, "seed2": 5}
+
+
+@pytest.mark.parametrize(
+    ("kind", "attrs", "inputs", "dtype", "runs"),
+    [
+        (
+            "Multinomial",
+            {"T": np.float32, "output_dtype": np.int64},
+            [np.float32([[0, 1, 2], [2, 0, 0]]), np.int32(4)],
+            "INT64",
+            [[[1, 0, 2, 2], [0, 1, 0, 0]], [[2, 2, 2, 2], [0, 0, 0, 0]]],
+        ),
+        (
+            "RandomGamma",
+            {"S": np.int32, "T": np.float32},
+            [np.int32([2]), np.float32([0.5, 2])],
+            "FLOAT32",
+            [
+                [
+                    [0.7825867533683777, 3.3050220012664795],
+                    [0.4133295714855194, 3.3068370819091797],
+                ],
+                [
+                    [0.3353619873523712, 2.237259864807129],
+                    [0.2922837734222412, 0.49397170543670654],
+                ],
+            ],
+        ),
+        (
+            "RandomPoissonV2",
+            {"S": np.int32, "R": np.float32, "dtype": np.int32},
+            [np.int32([3]), np.float32([1, 20])],
+            "INT32",
+            [[[0, 28], [0, 17], [0, 14]], [[4, 19], [1, 23], [2, 30]]],
+        ),
+    ],
+)
+def test_draws_are_those_of_tensorflow(builder, saved, kind, attrs, inputs, dtype, runs):
+    """What two runs of TensorFlow 2.21's kernel give from these seeds."""
+    shape = np.shape(runs[0])
+    interpreter = Interpreter(
+        model_content=flex(builder, saved, kind, {**attrs, **SEEDS}, inputs, [(shape, dtype)])
+    )
+    for expected in runs:
+        np.testing.assert_allclose(run(interpreter, *inputs)[0], expected, rtol=1e-6)
+
+
+def test_numbers_that_are_none_are_an_error(builder, saved):
+    attrs = {"T": np.float32, "message": "m"}
+    content = flex(builder, saved, "CheckNumerics", attrs, [X], [((2, 2), "FLOAT32")])
+    interpreter = Interpreter(model_content=content)
+    np.testing.assert_array_equal(run(interpreter, X)[0], X)
+    with pytest.raises(RuntimeError, match="m : Tensor had NaN values"):
+        run(interpreter, np.full_like(X, np.nan))
 
 
 def test_shapes_follow_a_resize(builder, saved):
