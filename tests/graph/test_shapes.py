@@ -216,3 +216,12 @@ def test_errors_write_the_node_with_its_attributes(call):
     with tf.Graph().as_default(), pytest.raises(ValueError, match=r"for '\{\{node") as caught:
         eval(call, {"tf": tf})
     assert str(caught.value) == NODES[call]
+
+
+@pytest.mark.parametrize("shape", [[2**33, 1], tf.TensorShape([2**33, 1])])
+def test_sizes_above_int32_are_int64(shape):
+    with tf.Graph().as_default():
+        drawn = tf.random.truncated_normal(shape)
+        assert drawn.shape.as_list() == [2**33, 1]
+        sizes = [op for op in drawn.graph.operations if op.type == "Const" and op.outputs[0].shape]
+        assert sizes[0].outputs[0].dtype == tf.int64
