@@ -58,7 +58,8 @@ def _types(signature: Signature, tensors: Sequence[Tensor]) -> dict[str, AttrVal
 def _shown(value: object, kind: str) -> str:
     """An attribute's value, whose kind is TensorFlow's word for it."""
     if kind.startswith("list("):
-        items = value if isinstance(value, (list, tuple)) else [value]
+        is_listed = isinstance(value, (list, tuple))
+        items = cast("Sequence[object]", value) if is_listed else [value]
         return f"[{', '.join(_shown(item, kind[5:-1]) for item in items)}]"
     if kind == "type":
         name = as_dtype(cast("DTypeLike", value)).name.removesuffix("_ref")
