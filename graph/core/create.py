@@ -22,8 +22,8 @@ from .arrays import as_array, filled, flat_items, narrowed, type_name
 from .call_stack import calling_frames
 from .dtype import as_numpy
 from .graph import Graph, Operation, Tensor
+from .node_words import node_words
 from .scopes import graph_colocation, graph_name_scope, graph_of
-from .shapes import shown
 from .signatures.attribute_checks import checked_attrs, require_limits
 from .signatures.op_limits import allowed_types, attribute_limit
 from .signatures.signatures import REQUIRED, Argument, Signature, signature_of
@@ -110,11 +110,9 @@ def append(
         if not words.startswith(f"{kind} '{name}': "):
             raise
         words = words.removeprefix(f"{kind} '{name}': ").split(", input shapes: ")[0]
-        names = ", ".join(tensor.name.removesuffix(":0") for tensor in tensors)
-        sizes = ", ".join(shown(tensor.sizes) for tensor in tensors)
-        raise ValueError(
-            f"{words} for '{{{{node {name}}}}} = {kind}({names})' with input shapes: {sizes}."
-        ) from None
+        signature = signature_of(kind) or Signature(kind, (), (), {}, False)
+        node = node_words(name, signature, tensors, attrs)
+        raise ValueError(f"{words} for {node}") from None
     op.frames = calling_frames()
     scopes.surround(op)
     return op

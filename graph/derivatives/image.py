@@ -93,7 +93,7 @@ def rgb_to_hsv(op: Operation, dy: Tensor) -> Tensor:
 
     top, low = stacked(tops), stacked(lows)
     is_next, is_previous = stacked([tops[2], *tops[:2]]), stacked([*tops[1:], tops[0]])
-    last = np.int32([-1])
+    last = np.array([-1], np.int32)
     most = ops.Max(x, last, keep_dims=True)
     least = ops.Min(x, last, keep_dims=True)
     differences = ops.Pack([green - blue, blue - red, red - green], axis=-1)

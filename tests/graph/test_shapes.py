@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import flatlite.compat.v1 as tf
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.core.shapes import broadcast, merge
 
@@ -179,3 +180,48 @@ def test_loops_leave_the_rank_open(make):
     merge_op.set_input(1, following)
     assert [tensor.shape for tensor in merge_op.outputs] == [None, ()]
     assert merge_op.inputs == (enter, following)
+
+
+NODES = {
+    # what TensorFlow 2.21 says
+    "tf.matmul(tf.zeros([2, 3]), tf.zeros([2, 3]))": (
+        "Dimensions must be equal, but are 3 and 2 for '{{node MatMul}} = MatMul[T=DT_FLOAT, "
+        "grad_a=false, grad_b=false, transpose_a=false, transpose_b=false](zeros, zeros_1)' with "
+        "input shapes: [2,3], [2,3]."
+    ),
+    "tf.nn.conv2d(tf.zeros([2, 3]), tf.zeros([2, 3]), 1, 'SAME')": (
+        "Shape must be rank 4 but is rank 2 for '{{node Conv2D}} = Conv2D[T=DT_FLOAT, "
+        'data_format="NHWC", dilations=[1, 1, 1, 1], explicit_paddings=[], padding="SAME", '
+        "strides=[1, 1, 1, 1], use_cudnn_on_gpu=true](zeros, zeros_1)' with input shapes: [2,3], "
+        "[2,3]."
+    ),
+    "tf.ensure_shape(tf.placeholder(tf.float32, [2, 3]), [None, None, 2])": (
+        "Shape must be rank 3 but is rank 2 for '{{node EnsureShape}} = EnsureShape[T=DT_FLOAT, "
+        "shape=[?,?,2]](Placeholder)' with input shapes: [2,3]."
+    ),
+    "tf.squeeze(tf.zeros([2, 3]), [0])": (
+        "Can not squeeze dim[0], expected a dimension of 1, got 2 for '{{node Squeeze}} = "
+        "Squeeze[T=DT_FLOAT, squeeze_dims=[0]](zeros)' with input shapes: [2,3]."
+    ),
+    "tf.gather_nd(tf.zeros([2, 3]), tf.zeros([2, 5], tf.int32))": (
+        "indices.shape[-1] must be <= params.rank, but saw indices shape: [2,5] and params shape: "
+        "[2,3] for '{{node GatherNd}} = GatherNd[Tindices=DT_INT32, Tparams=DT_FLOAT, "
+        'bad_indices_policy=""](zeros, zeros_1)\' with input shapes: [2,3], [2,5].'
+    ),
+}
+
+
+@pytest.mark.parametrize("call", NODES)
+def test_errors_write_the_node_with_its_attributes(call):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=r"for '\{\{node") as caught:
+        eval(call, {"tf": tf})
+    assert str(caught.value) == NODES[call]
+
+
+@pytest.mark.parametrize("shape", [[2**33, 1], tf.TensorShape([2**33, 1])])
+def test_sizes_above_int32_are_int64(shape):
+    with tf.Graph().as_default():
+        drawn = tf.random.truncated_normal(shape)
+        assert drawn.shape.as_list() == [2**33, 1]
+        sizes = [op for op in drawn.graph.operations if op.type == "Const" and op.outputs[0].shape]
+        assert sizes[0].outputs[0].dtype == tf.int64

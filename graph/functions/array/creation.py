@@ -181,7 +181,8 @@ def shape_tensor(shape: DynamicShape, name: str | None = None) -> Tensor:
     """
     sizes = shape if isinstance(shape, (list, tuple)) else ()
     is_large = any(isinstance(size, int) and size > np.iinfo(np.int32).max for size in sizes)
-    dtype = np.int64 if is_large else np.int32
+    whole = None if isinstance(shape, TensorShape) else np.int32
+    dtype = np.int64 if is_large else whole
     return convert_to_tensor(typing.cast("TensorLike", shape), dtype, name)
 
 

@@ -182,10 +182,10 @@ def image_shape_words(tf):
             scores[..., None] * np.zeros(4, np.float32), scores, 5, 2**31
         ),
     }
-    return {name: _refusal(call) for name, call in calls.items()}
+    return {name: _raised(call) for name, call in calls.items()}
 
 
-def _refusal(call):
+def _raised(call):
     """The type and the words of what is raised while a graph is built."""
     try:
         call()
