@@ -25,7 +25,7 @@ ELSEWHERE = {
     "PreventGradient",
     "ReadVariableOp",
     "RefIdentity",
-    *("CropAndResize", "ResizeBicubic", "ResizeBilinear", "ScaleAndTranslate"),
+    *("CropAndResize", "ResizeBicubic", "ResizeBilinear", "RGBToHSV", "ScaleAndTranslate"),
     "ResourceGather",
     *("Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While"),
     *("EagerPyFunc", "PartitionedCall", "StatefulPartitionedCall"),
