@@ -117,13 +117,6 @@ def conv2d(
         filters = permute(program, weights.reshape(weights.shape[:3]), (1, 2, 0))
         depthwise(program, x, filters, bias, out, sliding, scheme=scheme)
         return
-    is_pointwise = groups == 1 and weights.shape[1:3] == tuple(sliding.stride) == (1, 1)
-    if is_pointwise and not isinstance(scheme, Hybrid):
-        rows, n = prod(out.shape[:-1]), out.shape[3]
-        pixels, results = x.reshape((rows, x.shape[3])), out.reshape((rows, n))
-        filters = weights.reshape((n, x.shape[3]))
-        matmul(program, pixels, filters, bias, results, scheme=scheme, transpose_b=True)
-        return
     if groups == 1 and weights.shape[1:3] == (3, 3):
         from . import winograd_i8
 
@@ -132,11 +125,20 @@ def conv2d(
             return
     runs = gemm_i8.reads_runs(weights, sliding, groups)
     for module in _tiled():
-        if module.fits_convolution(x, weights, bias, out, scheme, runs):
-            module.convolution(
-                program, x, weights, bias, out, sliding, scheme=scheme, groups=groups
-            )
+        if not module.fits_convolution(x, weights, bias, out, scheme, runs):
+            continue
+        if (
+            weights.shape[1:3] == tuple(sliding.stride) == (1, 1)
+            and groups == 1
+            and not isinstance(scheme, Hybrid)
+        ):
+            rows, n = prod(out.shape[:-1]), out.shape[3]
+            pixels, results = x.reshape((rows, x.shape[3])), out.reshape((rows, n))
+            filters = weights.reshape((n, x.shape[3]))
+            matmul(program, pixels, filters, bias, results, scheme=scheme, transpose_b=True)
             return
+        module.convolution(program, x, weights, bias, out, sliding, scheme=scheme, groups=groups)
+        return
     batch, height, width, channels = x.shape
     n, *taps, group_channels = weights.shape
     x, scales = scheme.int16_input(program, x, batch)
