@@ -368,10 +368,43 @@ def _check_names(model: Record) -> None:
                 f"{location}: subgraph_index must be in [0, {limit}),"
                 f" got {signature.subgraph_index}"
             )
-        n_tensors = len(model.subgraphs[signature.subgraph_index].tensors or ())
-        for entry in (*(signature.inputs or ()), *(signature.outputs or ())):
-            if entry.tensor_index >= n_tensors:
-                raise Mistake(
-                    f"{location}: {entry.name!r:.99} must be a tensor in [0, {n_tensors}),"
-                    f" got {entry.tensor_index}"
-                )
+        wrong = wrong_entry(model, signature)
+        if wrong:
+            raise Mistake(f"{location}: {wrong}")
+
+
+def wrong_entry(model: Record, signature: Record) -> str:
+    """What is wrong with the first input or output that names no tensor; empty for nothing."""
+    n_tensors = len(model.subgraphs[signature.subgraph_index].tensors or ())
+    for entry in (*(signature.inputs or ()), *(signature.outputs or ())):
+        if entry.tensor_index >= n_tensors:
+            return (
+                f"{entry.name!r:.99} must be a tensor in [0, {n_tensors}), got {entry.tensor_index}"
+            )
+    return ""
+
+
+def leave_out_stale_signatures(model: Record) -> None:
+    """Takes from a file that was read the signatures that name tensors it no longer has.
+
+    TensorFlow's modify_model_interface takes tensors out of a file and leaves its signatures as
+    they were; LiteRT runs such a file by positions. A warning says what is left out.
+    """
+    signatures, n_subgraphs = model.signature_defs or (), len(model.subgraphs or ())
+    stale = {
+        index: wrong
+        for index, signature in enumerate(signatures)
+        if signature.subgraph_index < n_subgraphs and (wrong := wrong_entry(model, signature))
+    }
+    if not stale:
+        return
+    import warnings  # for files that few have
+
+    model.signature_defs = tuple(s for i, s in enumerate(signatures) if i not in stale)
+    for index, wrong in stale.items():
+        warnings.warn(
+            f"signature {signatures[index].signature_key!r:.99} is left out: {wrong}; the file was"
+            " changed after it was written. Inputs and outputs go by position (get_input_details)",
+            RuntimeWarning,
+            stacklevel=3,
+        )

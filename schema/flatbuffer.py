@@ -23,7 +23,8 @@ def parse(buffer: ReadableBuffer) -> Record:
 
     Bytes outside the flatbuffer that Buffer.offset or Operator.large_custom_options_offset name are
     found in `data` and `custom_options`, as if they had been inside. The first buffer is that of
-    tensors without a constant and comes out empty.
+    tensors without a constant and comes out empty. A signature that names a tensor which is not
+    there is left out, with a warning.
 
     Args:
         buffer: The whole file, as bytes or anything that has a buffer; views of it stay alive in
@@ -32,11 +33,12 @@ def parse(buffer: ReadableBuffer) -> Record:
     Raises:
         ModelError: The first thing that is wrong, and the byte or the tensor where it is.
     """
-    from .checks import check
+    from .checks import check, leave_out_stale_signatures
     from .reader import read
 
     data = memoryview(buffer).toreadonly().cast("B")
     model = read(data)
+    leave_out_stale_signatures(model)
     check(model, n_operands=2 * len(data))
     return model
 

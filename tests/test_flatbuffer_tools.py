@@ -11,7 +11,8 @@ from declared import examples
 
 from flatlite.errors import ModelError
 from flatlite.lite import Interpreter
-from flatlite.schema.model import Quantization, load
+from flatlite.schema.flatbuffer import build, parse
+from flatlite.schema.model import Quantization, Signature, load
 from flatlite.schema.model import save as save_model
 from flatlite.tools import flatbuffer_utils, modify_model_interface, visualize
 
@@ -193,6 +194,29 @@ def test_integers_at_the_ends(integers, real_values, kinds, tmp_path, litert):
     ours = Interpreter(model_path=target).get_signature_runner()(x=x.astype(real_values))["y"]
     np.testing.assert_array_equal(ours, expected)
     assert ours.dtype == real_values
+
+
+def test_signatures_of_tensors_that_were_taken_out(tmp_path, litert):
+    """TensorFlow's modify_model_interface leaves signatures that name the float32 ends."""
+    root = parse(quantized("INT8"))
+    n_tensors = len(root.subgraphs[0].tensors)
+    root.signature_defs[0].outputs[0].tensor_index = n_tensors
+    content = build(root)
+    x = np.float32([-0.3, 0, 0.5, 10])
+    with pytest.warns(RuntimeWarning, match=rf"signature 's' is left out: 'y' .* got {n_tensors};"):
+        interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
+    interpreter.invoke()
+    ours = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    np.testing.assert_array_equal(ours, litert.run(content, [[x]])[0][0])
+    assert interpreter.get_signature_list() == {}
+    with pytest.warns(RuntimeWarning, match="signature 's' is left out"):
+        model = load(content)
+    assert not model.signatures
+    model.signatures = [Signature("s", {"x": 0}, {"y": n_tensors})]
+    with pytest.raises(ModelError, match=r"signature 's': 'y' must be a tensor"):
+        save_model(model)
 
 
 def test_ends_that_cannot_become_integers(tmp_path):
