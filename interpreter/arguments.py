@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import operator
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from enum import Enum, unique
 from typing import TYPE_CHECKING, SupportsIndex, TypeVar
@@ -127,7 +128,13 @@ def content_of(
         return content, None
     if path is None or path == "":
         raise ValueError("`model_path` or `model_content` must be specified.")
-    name = os.fsdecode(path)
+    try:
+        name = os.fsdecode(path)
+    except TypeError as error:
+        from ..schema.errors import noted
+
+        hint = "; what a file holds is model_content, as in model_content=file.read()"
+        raise noted(error, f"model_path is the path of a model, got {path!r}{hint}") from None
     if "\0" in name:
         failed = f"Could not open a path with a NUL character.{_NULL}"
         raise _refusal(failed, "The bytes of a model are model_content")
@@ -183,6 +190,27 @@ def usable_delegates(delegates: Sequence[AnyDelegate] | None) -> list[AnyDelegat
                 f"compile, got {delegate!r}; load_delegate makes one"
             )
     return list(delegates or ())
+
+
+def as_shape(size: npt.ArrayLike) -> tuple[int, ...]:
+    """The sizes of a shape, fractions cut off as LiteRT does, of which a RuntimeWarning tells.
+
+    Raises what numpy does where they are no int32, and ValueError where they are no row.
+    """
+    try:
+        sizes = np.array(size, dtype=np.int32)
+    except (TypeError, ValueError, OverflowError) as error:
+        from ..schema.errors import noted
+
+        raise noted(error, f"A shape is a row of int32, got {size!r}") from None
+    if sizes.ndim != 1:
+        raise ValueError(f"Shape should be 1D instead of {sizes.ndim}.")
+    shape = tuple(sizes.tolist())
+    numbers = np.asarray(size)
+    if numbers.dtype.kind == "f" and (numbers != sizes).any():
+        message = f"The shape {numbers.tolist()} has fractions and is taken as {list(shape)}"
+        warnings.warn(message, RuntimeWarning, stacklevel=5)
+    return shape
 
 
 def check_shape(declared: TensorSpec, shape: tuple[int, ...]) -> None:

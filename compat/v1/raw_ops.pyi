@@ -144,6 +144,8 @@ Cross: RawOp
 Cumprod: RawOp
 Cumsum: RawOp
 CumulativeLogsumexp: RawOp
+DataFormatDimMap: RawOp
+DataFormatVecPermute: RawOp
 DatasetCardinality: RawOp
 DatasetToSingleElement: RawOp
 Dawsn: RawOp
@@ -297,6 +299,9 @@ InTopKV2: RawOp
 InitializeTable: RawOp
 InitializeTableFromTextFileV2: RawOp
 InitializeTableV2: RawOp
+InplaceAdd: RawOp
+InplaceSub: RawOp
+InplaceUpdate: RawOp
 InterleaveDataset: RawOp
 Inv: RawOp
 InvGrad: RawOp

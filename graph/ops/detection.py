@@ -228,18 +228,6 @@ def sparse_bincount(
     return np.array(counts, weights.dtype).reshape(int(shape[0]), n)
 
 
-@op("UniqueWithCounts", shape=lambda op: [(None,), op.inputs[0].sizes, (None,)])
-def unique_with_counts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The different elements as they appear, for each element which it is, and how often."""
-    _, first, inverse, counts = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
-    )
-    order = np.argsort(first, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return x[first[order]], rank[inverse.reshape(-1)], counts[order]
-
-
 @op("LowerBound", "UpperBound", shape=lambda op: op.inputs[1].sizes)
 def bound(rows: np.ndarray, values: np.ndarray, *, op: OperationView) -> np.ndarray:
     """Where in each sorted row the values would go."""

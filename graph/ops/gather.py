@@ -302,25 +302,29 @@ def _unique(x: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.ndarray, np.nd
     return np.take(x, first[order], axis), rank[inverse.reshape(-1)], counts[order]
 
 
-@op("Unique", shape=lambda op: [(None,), op.inputs[0].sizes])
-def unique(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different elements, in the order they appear, and for each element which it is."""
-    return _unique(x)[:2]
-
-
 def _unique_shape(op: OperationView) -> list[Shape]:
+    counts = [(None,)] if "Counts" in op.type else []
+    if len(op.inputs) == 1:
+        return [(None,), op.inputs[0].sizes, *counts]
     shape, axes = known(op, 0), integers(op, 1)
     if not axes:
-        return [None, (None,)]
+        return [None, (None,), *counts]
     n = len(shape)
     axis = axis_of(op, axes[0], n, f"axis expects to be in the range [{-n}, {n})")
-    return [shape[:axis] + (None,) + shape[axis + 1 :], (shape[axis],)]
+    return [shape[:axis] + (None,) + shape[axis + 1 :], (shape[axis],), *counts]
 
 
-@op("UniqueV2", shape=_unique_shape)
-def unique_v2(x: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different slices along `axis`, and for each slice which it is."""
-    return _unique(x, int(axis[0]) if axis.size else 0)[:2]
+@op("Unique", "UniqueV2", "UniqueWithCounts", "UniqueWithCountsV2", shape=_unique_shape)
+def unique(
+    x: np.ndarray, axis: np.ndarray | None = None, *, op: OperationView
+) -> tuple[np.ndarray, ...]:
+    """The different slices along `axis` as they appear, for each slice which it is, how often."""
+    if axis is not None and axis.size > 1:
+        raise ValueError("axis does not support input tensors larger than 1 elements")
+    if (axis is None or not axis.size) and x.ndim != 1:
+        raise ValueError("unique expects a 1D vector.")
+    results = _unique(x, int(axis[0]) if axis is not None and axis.size else 0)
+    return results if "Counts" in op.type else results[:2]
 
 
 @op("ListDiff", shape=lambda op: [(None,), (None,)])

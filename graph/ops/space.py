@@ -214,3 +214,56 @@ def depth_to_space(x: np.ndarray, *, block_size: int, data_format: bytes) -> np.
     n, h, w, c = x.shape
     x = x.reshape(n, h, w, by, by, c // (by * by)).transpose(0, 1, 3, 2, 4, 5)
     return _channels_back(x.reshape(n, h * by, w * by, c // (by * by)), data_format)
+
+
+def _permutation(source: bytes, destination: bytes) -> list[int]:
+    """Where each letter of one format stands in the other."""
+    for name, letters in ("Source", source), ("Destination", destination):
+        if len(letters) not in (4, 5):
+            variable = "src_format" if name == "Source" else "dst_format"
+            message = f"{name} format must be of length 4 or 5, received {variable} = "
+            raise ValueError(message + letters.decode())
+    if len(set(source)) != len(source) or sorted(source) != sorted(destination):
+        message = "Destination and source format must determine a permutation, got "
+        raise ValueError(f"{message}{source.decode()} and {destination.decode()}")
+    return [destination.index(letter) for letter in source]
+
+
+@op("DataFormatDimMap", shape=lambda op: op.inputs[0].sizes)
+def data_format_dim_map(x: np.ndarray, *, src_format: bytes, dst_format: bytes) -> np.ndarray:
+    """The dimensions that those of one format are in another, modulo how many there are.
+
+    What is still negative counts as the last one.
+    """
+    positions = np.array(_permutation(src_format, dst_format), x.dtype)
+    n = len(positions)
+    remainder = np.fmod(x + np.array(n, x.dtype), n)
+    return positions[np.where(remainder < 0, n - 1, remainder)]
+
+
+@op("DataFormatVecPermute", shape=lambda op: op.inputs[0].sizes)
+def data_format_vec_permute(x: np.ndarray, *, src_format: bytes, dst_format: bytes) -> np.ndarray:
+    """A vector, or pairs, of one format's dimensions in the order of another.
+
+    As many as there are spatial dimensions are those alone.
+    """
+    _permutation(src_format, dst_format)
+    n = len(src_format)
+    if x.ndim not in (1, 2):
+        raise ValueError(f"input must be a vector or 2D tensor, but got shape {list(x.shape)}")
+    if len(x) not in (n, n - 2):
+        words = "1D input must" if x.ndim == 1 else "First dimension of 2D input must"
+        raise ValueError(f"{words} be of size {n - 2} or {n}, but got shape {list(x.shape)}")
+    if x.ndim == 2 and x.shape[1] != 2:
+        message = "Second dimension of 2D input must be of size 2, but got shape "
+        raise ValueError(f"{message}{list(x.shape)}")
+    if len(x) == n - 2:
+        spatial = b"HW" if n == 4 else b"DHW"
+        src_format, dst_format = (
+            bytes(letter for letter in letters if letter in spatial)
+            for letters in (src_format, dst_format)
+        )
+        if len(src_format) != n - 2:
+            letters = "H and W" if n == 4 else "D, H and W"
+            raise ValueError(f"Format specifier must contain {letters} for 2D case")
+    return x[[src_format.index(letter) for letter in dst_format]]

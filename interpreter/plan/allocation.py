@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.plan.arena import address, check_limit
-from ..arguments import check_fits, check_shape, check_strict, check_type, strings_of
+from ..arguments import as_shape, check_fits, check_shape, check_strict, check_type, strings_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -186,10 +186,7 @@ class Allocation:
 
         Raises what `Interpreter.resize_tensor_input` does.
         """
-        sizes = np.array(size, dtype=np.int32)
-        if sizes.ndim != 1:
-            raise ValueError(f"Shape should be 1D instead of {sizes.ndim}.")
-        shape = tuple(sizes.tolist())
+        shape = as_shape(size)
         try:
             declared = self._model.tensor(subgraph, tensor)
         except ValueError as error:

@@ -57,6 +57,7 @@ def test_raises_as_litert(name, theirs):
         assert our_words == words or our_words.startswith(f"{words}\n")
 
 
+@pytest.mark.filterwarnings("ignore:The shape .* has fractions:RuntimeWarning")
 @pytest.mark.parametrize("name", cases.SAME_VALUE)
 def test_same_result_as_litert(name, theirs):
     assert cases.outcome(cases.SAME_VALUE[name], lite, str(MODEL)) == theirs[name]
@@ -98,6 +99,30 @@ def test_refused_where_litert_crashes_or_is_unclear(error, words, use):
     with pytest.raises(error, match=words):
         use(interpreter)
     check_usable(interpreter)
+
+
+def test_a_shape_with_fractions_is_warned_of():
+    interpreter = ready()
+    with pytest.warns(
+        RuntimeWarning, match=r"\[2.5, 28.0, 28.0, 1.0\] .* as \[2, 28, 28, 1\]"
+    ) as told:
+        interpreter.resize_tensor_input(0, [2.5, 28, 28, 1])
+    assert told[0].filename == __file__
+    interpreter.resize_tensor_input(0, [1.0, 28.0, 28.0, 1.0])
+    check_usable(interpreter)
+
+
+@pytest.mark.parametrize("shape", ["ab", None, [1, None], [2**33], {1, 2}, [float("nan")]])
+def test_what_is_no_shape_is_told_what_one_is(shape):
+    with pytest.raises((TypeError, ValueError, OverflowError)) as info:
+        ready().resize_tensor_input(0, shape)
+    assert info.value.__notes__ == [f"A shape is a row of int32, got {shape!r}"]
+
+
+def test_an_open_file_is_no_path():
+    with MODEL.open("rb") as file, pytest.raises(TypeError, match="expected str, bytes") as info:
+        lite.Interpreter(model_path=file)
+    assert info.value.__notes__[0].endswith("model_content=file.read()")
 
 
 @pytest.mark.parametrize("shape", [(1, 28, 28, 5), (1, 28, 28), (), (1, 3, 28, 1), (4, 50, 28, 1)])

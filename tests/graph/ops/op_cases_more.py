@@ -40,6 +40,23 @@ case("DenseBincount", "DenseBincount", NUMBER, c(8), c([]))
 case("DenseBincount/rows", "DenseBincount", ROWS, c(5), f(3, 5))
 case("DenseBincount/binary", "DenseBincount", ROWS, c(6), c([], np.float32), binary_output=True)
 data_case("UniqueWithCounts", "UniqueWithCounts", i(9, low=0, high=4))
+for axes in ([], [0], [-1]):
+    x = i(6, 2, low=0, high=2) if axes else i(9, low=0, high=4)
+    data_case(f"UniqueWithCountsV2/{axes}", "UniqueWithCountsV2", x, c(axes))
+for kind in ("Update", "Add", "Sub"):
+    case(f"Inplace{kind}", f"Inplace{kind}", f(4, 3), c([1, -1, 1, 6]), f(4, 3))
+    case(f"Inplace{kind}/int", f"Inplace{kind}", i(3, 2, 2), c([0, 0]), i(2, 2, 2))
+    case(f"Inplace{kind}/empty", f"Inplace{kind}", f(3, 2), c([]), f(0, 2))
+case("InplaceUpdate/row", "InplaceUpdate", f(3), c([4, 1]), f(2))
+FORMATS = [(b"NHWC", b"NCHW"), (b"HWNC", b"NHWC"), (b"NDHWC", b"NCDHW"), (b"WCHN", b"NHWC")]
+for source, destination in FORMATS:
+    formats, n = {"src_format": source, "dst_format": destination}, len(source)
+    id = f"{source.decode()}{destination.decode()}"
+    case(f"DataFormatDimMap/{id}", "DataFormatDimMap", c(range(-3 * n, 3 * n)), **formats)
+    for shape in ((n,), (n, 2), (n - 2,), (n - 2, 2)):
+        of = f"DataFormatVecPermute/{id}{shape}"
+        case(of, "DataFormatVecPermute", i(*shape, dtype=np.int64), **formats)
+case("DataFormatVecPermute", "DataFormatVecPermute", i(4))
 SORTED = c([[1, 2, 2, 5], [0, 0, 4, 9]], np.float32)
 VALUES = c([[2, 0, 9], [0, 3, 9]], np.float32)
 case("LowerBound", "LowerBound", SORTED, VALUES)
