@@ -18,7 +18,7 @@ from ..ir.infer import dynamic_tensor
 from ..lowering.moves import as_int32, as_type, dimension, int32s, reshaped, transposed
 from .names import names_read
 from .registry import lower
-from .slices import row_loop
+from .slices import row_loop, structure, tensors_of, with_tensors
 
 if TYPE_CHECKING:
     from onnx import GraphProto
@@ -56,10 +56,13 @@ def inlined(node, b: Builder, graph: GraphProto, arguments: Sequence[Any]) -> li
 def _outer_values(node, graphs: Sequence[GraphProto]) -> list[str]:
     """The names of the values that graphs read and that are not constants."""
     names = dict.fromkeys(name for graph in graphs for name in captured(node, graph))
-    values = node.block.values
-    return [
-        name for name in names if isinstance(values[name], Tensor) and values[name].value is None
-    ]
+    return [name for name in names if _computed(node, [name])]
+
+
+def _computed(node, names: Sequence[str]) -> list[Tensor]:
+    """The tensors of values, those of sequences too, that are not constants."""
+    tensors = (x for name in names for x in tensors_of(node.block.values[name]))
+    return [x for x in tensors if x.value is None]
 
 
 def _copy(name: str, x: Tensor, sizes: Any = None) -> Tensor:
@@ -74,8 +77,16 @@ def _lowered_apart(node, b, name, inputs, outer, prepare):
     target = Graph(f"{node.name}_{name}", b.graph.scope)
     inner = Builder(target)
     inner.origin(node.name)
-    values = {key: _copy(key, node.block.values[key]) for key in outer}
-    target.inputs = [*inputs, *values.values()]
+    copies: list[Tensor] = []
+
+    def copied(x: Tensor) -> Tensor:
+        if x.value is not None:
+            return x
+        copies.append(_copy(x.name, x))
+        return copies[-1]
+
+    values = {key: with_tensors(node.block.values[key], copied) for key in outer}
+    target.inputs = [*inputs, *copies]
     was_certain, target.scope.is_certain = target.scope.is_certain, False
     try:
         scoped = node.with_inputs(*node.inputs)
@@ -107,18 +118,23 @@ def if_(node, b):
         )
         for graph, name in zip(graphs, ("then", "else"), strict=True)
     ]  # fmt: skip
-    for body in bodies:
+    results = [body.outputs for body in bodies]
+    for name, *pair in zip((x.name for x in graphs[0].output), *results, strict=True):
+        words = [structure(value) for value in pair]
         node.require(
-            all(isinstance(x, Tensor) for x in body.outputs),
-            "branches that a computed condition chooses must give tensors, no sequences",
+            words[0] == words[1],
+            f"branches that a computed condition chooses must give alike sequences for '{name}', "
+            f"got {words[0]} and {words[1]}",
         )
+    for body in bodies:
+        body.outputs = tensors_of(list(body.outputs))
     if any(x.rank != y.rank for x, y in zip(*(body.outputs for body in bodies), strict=True)):
         scope.undecided.append(node.name)
     types = [[x.dtype for x in body.outputs] for body in bodies]
     node.require(types[0] == types[1], f"both branches must give the same types, got {types}")
-    passed = [node.block.values[name] for name in outer]
-    results = b.IF(condition, *passed, graphs=bodies, n_outputs=len(types[0]))
-    return results if isinstance(results, tuple) else (results,)
+    chosen = b.IF(condition, *_computed(node, outer), graphs=bodies, n_outputs=len(types[0]))
+    tensors = iter(chosen if isinstance(chosen, tuple) else (chosen,))
+    return tuple(with_tensors(value, lambda _: next(tensors)) for value in results[0])
 
 
 def run_loop(node, b, values, outer, condition, step):
@@ -143,8 +159,7 @@ def run_loop(node, b, values, outer, condition, step):
         node, b, "cond", inputs, outer, lambda scoped, inner: [condition(inner, inputs)]
     )
     body.outputs = [*body.outputs, *body.inputs[len(values) :]]
-    passed = [node.block.values[name] for name in outer]
-    results = b.WHILE(*values, *passed, graphs=(check, body))
+    results = b.WHILE(*values, *_computed(node, outer), graphs=(check, body))
     return (results if isinstance(results, tuple) else (results,))[: len(values)]
 
 
@@ -214,7 +229,7 @@ def _looped(node, b, graph, limit, condition, state):
     flag = b.constant(np.ones((), bool)) if condition is None else condition
     outer = _outer_values(node, [graph])
     produced = _shapes_produced(node, b, graph, state, outer, n_state)
-    visible = [*state, *(node.block.values[name] for name in outer)]
+    visible = [*state, *_computed(node, outer)]
     rows = count if is_counted else None
     buffers = [_output_buffer(node, b, x, rows, visible) for x in produced]
 
@@ -451,7 +466,7 @@ def _looped_scan(node, b, graph, state, scanned, plan, count):
         node, b, "trial", inputs, outer,
         lambda scoped, inner: inlined(scoped, inner, graph, [*inputs, *slices])[n_state:],
     )  # fmt: skip
-    visible = [*state, *scanned, *(node.block.values[name] for name in outer)]
+    visible = [*state, *scanned, *_computed(node, outer)]
     rows = [_output_buffer(node, b, x, count, visible) for x in trial.outputs]
     n_scanned = len(scanned)
     length = b.constant(np.int32(count)) if count is not None else dimension(scanned[0], 0, b)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ir.graph import Tensor
@@ -28,6 +28,34 @@ class Slices:
     whole: Tensor
     axis: int
     keeps_axis: bool
+
+
+def tensors_of(value: Any) -> list[Tensor]:
+    """The tensors that a value consists of: one, those of a sequence, or none."""
+    if isinstance(value, Tensor):
+        return [value]
+    if isinstance(value, Slices):
+        return [value.whole]
+    return [x for item in value for x in tensors_of(item)] if isinstance(value, list) else []
+
+
+def with_tensors(value: Any, new: Callable[[Tensor], Tensor]) -> Any:
+    """The same value with `new(x)` for each of its tensors, in the order of `tensors_of`."""
+    if isinstance(value, Tensor):
+        return new(value)
+    if isinstance(value, Slices):
+        return replace(value, whole=new(value.whole))
+    return [with_tensors(item, new) for item in value] if isinstance(value, list) else value
+
+
+def structure(value: Any) -> str:
+    """What a value is, in words for errors; equal for values that stand for one another."""
+    if isinstance(value, Slices):
+        axis = f"axis {value.axis}" + (", of size 1 in each" if value.keeps_axis else "")
+        return f"a sequence of the slices along {axis}"
+    if isinstance(value, list):
+        return f"a sequence of {len(value)} tensors"
+    return "a tensor" if isinstance(value, Tensor) else "nothing"
 
 
 class RowLoop(NamedTuple):

@@ -14,8 +14,8 @@ import numpy as np
 from ....schema.errors import DeadlineExceededError
 from ..image_layout import has_channels_last
 from ..names import domain_of, names_read, qualified, schema_of
+from . import classifiers, loops
 from .checks import CHECKS
-from .classifiers import corrected
 from .images import resize, upsample
 from .recurrent import recurrent
 
@@ -188,9 +188,8 @@ def evaluate(
     # a node by itself is taken for the newest set's, and a function's has inputs without types
     outputs = [ValueInfoProto(name=name) for name in node.output if name]
     graph = make_graph([node], "node", inputs, outputs)
-    evaluator = ReferenceEvaluator(
-        graph, dict(opsets), functions=list(functions), new_ops=corrected()
-    )
+    new_ops = [*classifiers.corrected(), *loops.corrected()]
+    evaluator = ReferenceEvaluator(graph, dict(opsets), functions=list(functions), new_ops=new_ops)
     results = dict(zip(evaluator.output_names, evaluator.run(None, dict(feeds)), strict=True))
     return as_declared(node, opsets, [results.get(name) for name in node.output])
 

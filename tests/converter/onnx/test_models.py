@@ -365,3 +365,81 @@ def test_flatten_of_sizes_that_are_free_on_both_sides(axis, litert):
     x = floats(2, 5, 3, 7)
     free = model_of([node("Flatten", axis=axis)], {"x": x}, free=x.shape)
     checked(free, {"x": x}, litert, verify=False)
+
+
+def giving(name, nodes, result):
+    """A graph without inputs that gives one value."""
+    return helper.make_graph(nodes, name, [], [onnx.ValueInfoProto(name=result)])
+
+
+SEQUENCES = {
+    "constructed": (
+        [node("Neg", "x", "n"), node("SequenceConstruct", "n z", "t")],
+        [node("Relu", "z", "r"), node("SequenceConstruct", "x r", "e")],
+    ),
+    "inserted": (
+        [node("SequenceInsert", "around x", "t")],
+        [node("Neg", "z", "n"), node("SequenceInsert", "around n", "e")],
+    ),
+    "slices": (
+        [node("SplitToSequence", "x", "t", axis=0)],
+        [node("Neg", "z", "n"), node("SplitToSequence", "n", "e", axis=0)],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", list(SEQUENCES))
+def test_sequences_that_a_computed_condition_chooses(kind, litert):
+    then, otherwise = SEQUENCES[kind]
+    branches = {
+        "then_branch": giving("then", then, "t"),
+        "else_branch": giving("else", otherwise, "e"),
+    }
+    nodes = [
+        node("Neg", "x", "minus"),
+        node("SequenceConstruct", "minus", "around"),
+        node("If", "condition", "chosen", **branches),
+        node("ConcatFromSequence", "chosen", axis=0),
+    ]
+    for condition in (True, False):
+        inputs = {"condition": np.asarray(condition), "x": floats(2, 3), "z": floats(2, 3)}
+        checked(model_of(nodes, inputs, free=[2] if kind == "slices" else []), inputs, litert)
+
+
+def test_branches_with_sequences_of_two_lengths_are_refused():
+    branches = {
+        "then_branch": giving("then", [node("SequenceConstruct", "x x", "t")], "t"),
+        "else_branch": giving("else", [node("SequenceConstruct", "x", "e")], "e"),
+    }
+    nodes = [
+        node("If", "condition", "chosen", **branches),
+        node("ConcatFromSequence", "chosen", axis=0),
+    ]
+    model = model_of(nodes, {"condition": np.asarray(True), "x": floats(2)})
+    with pytest.raises(ConverterError, match="got a sequence of 2 tensors and a sequence of 1"):
+        converted(model)
+
+
+@pytest.mark.parametrize("n", [1, 6])
+def test_loops_without_a_condition_that_read_a_sequence(n, litert):
+    body = helper.make_graph(
+        [
+            node("ConcatFromSequence", "pair", "v", axis=0),
+            node("Gather", "v i", "row"),
+            node("Add", "state row", "next"),
+            node("Identity", "next", "table"),
+            node("Identity", "go", "on"),
+        ],
+        "body",
+        [onnx.ValueInfoProto(name=name) for name in ("i", "go", "state")],
+        [onnx.ValueInfoProto(name=name) for name in ("on", "next", "table")],
+    )
+    nodes = [
+        node("Neg", "x", "minus"),
+        node("SequenceConstruct", "minus z", "pair"),
+        helper.make_node("Loop", ["n", "", "x"], ["y", "tables"], body=body),
+    ]
+    inputs = {"n": np.asarray(n, np.int64), "x": floats(4, 3), "z": floats(4, 3)}
+    rows = np.concatenate([-inputs["x"], inputs["z"]])[:n]
+    tables = inputs["x"] + np.cumsum(rows, axis=0)[:, None]
+    checked(model_of(nodes, inputs, ("y", "tables")), inputs, litert, [tables[-1], tables])
