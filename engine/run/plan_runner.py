@@ -39,6 +39,8 @@ MIN_COMPARISONS = 10  # runs alone and as many with a pool, by which that is dec
 MAX_COMPARISONS = 100  # of short programs, as a thread may be late for some of their runs
 COMPARISON_TIME = 2_000_000  # nanoseconds of the runs alone, within these numbers
 MAX_RATIO = 0.95  # of the time alone that a pool may take: it keeps other processors busy
+RETRIES = 20_000_000, 200_000_000, 2_000_000_000
+"""Nanoseconds after which a pool that was not quicker is tried anew: processors may be busy."""
 _METH_NOARGS = 4
 _DATA = 16  # bytes before the address of its elements in a numpy array
 _WORD_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
@@ -109,6 +111,8 @@ class PlanRunner:
         self._comparisons = 0
         self._times: list[int] | None = None
         self._best: list[float] = []  # nanoseconds of the quickest run alone, and with a pool
+        self._retries = iter(RETRIES)
+        self._retry_time = inf  # when the next comparison begins, by `perf_counter_ns`
         self._partition()
 
     @property
@@ -127,7 +131,7 @@ class PlanRunner:
         if self._is_final and check is None:
             if not self._begin():
                 self.resume()
-        elif self._trials:
+        elif self._trials or perf_counter_ns() > self._retry_time:
             self._run_trial(check)
         else:
             self._run(check)
@@ -135,6 +139,8 @@ class PlanRunner:
     def _run_trial(self, check: Callable[[], object] | None) -> None:
         """A run that is timed; after the last of these the times say how to partition."""
         if self._best:
+            if not self._trials:
+                self._start_comparisons()
             self._compare(check)
             return
         times = self.time(check)
@@ -150,12 +156,17 @@ class PlanRunner:
             if self._shared_pools and sum(self._times) < most:
                 count = COMPARISON_TIME // max(1, sum(self._times))
                 self._comparisons = min(max(MIN_COMPARISONS, count), MAX_COMPARISONS)
-                self._trials, self._best, self._is_final = 2 * self._comparisons, [inf, inf], False
+                self._start_comparisons()
+
+    def _start_comparisons(self) -> None:
+        self._trials, self._best = 2 * self._comparisons, [inf, inf]
+        self._retry_time, self._is_final = inf, False
 
     def _compare(self, check: Callable[[], object] | None) -> None:
         """A run alone, or later with a pool; after the last the quicker way is kept.
 
-        Not in alternation, as what a run leaves in the cores' caches is part of the matter.
+        Not in alternation, as what a run leaves in the cores' caches is part of the matter. A pool
+        that is quicker stays; one that is not may have met a busy moment, and is tried again later.
         """
         is_shared = self._trials <= self._comparisons
         self._partition(alone=not is_shared)
@@ -165,7 +176,11 @@ class PlanRunner:
         self._trials -= 1
         if not self._trials:
             alone, shared = self._best
-            self._partition(alone=shared > MAX_RATIO * alone)
+            is_slower = shared > MAX_RATIO * alone
+            self._partition(alone=is_slower)
+            wait = next(self._retries, None) if is_slower else None
+            if wait is not None:
+                self._retry_time, self._is_final = perf_counter_ns() + wait, False
 
     def time(self, check: Callable[[], object] | None = None) -> list[int]:
         """Runs as `run` does, but nothing fused; gives the nanoseconds each instruction took."""

@@ -9,6 +9,7 @@ import textwrap
 import threading
 import time
 from _thread import interrupt_main
+from itertools import count
 
 import numpy as np
 import pytest
@@ -206,6 +207,7 @@ def test_a_pool_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
     monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
     monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
     monkeypatch.setattr(plan_runner, "MAX_RATIO", better)
+    monkeypatch.setattr(plan_runner, "RETRIES", ())
     got = np.zeros((1000, 2), np.int64)
     program, out = Program(threads=3), bound((1000, 2), np.int64)
     program.call("testing.dealt", out, split=1000)
@@ -220,11 +222,38 @@ def test_a_pool_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
     assert program.fast_run is not None
 
 
+@pytest.mark.parametrize(("better", "chunks"), [(np.inf, 3), (0, 1)])
+def test_a_pool_that_met_a_busy_moment_is_tried_again(better, chunks, monkeypatch):
+    """It is not quicker at first, as when other processes run; then it is, or is not either."""
+    monkeypatch.setattr(instruction, "MIN_STEALING_TIME", 1 << 40)
+    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
+    monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
+    monkeypatch.setattr(plan_runner, "MAX_RATIO", 0)
+    monkeypatch.setattr(plan_runner, "RETRIES", (10,))
+    monkeypatch.setattr(plan_runner, "perf_counter_ns", count().__next__)
+    got = np.zeros((1000, 2), np.int64)
+    program, out = Program(threads=3), bound((1000, 2), np.int64)
+    program.call("testing.dealt", out, split=1000)
+    program.close({out: got})
+    n = plan_runner.MIN_COMPARISONS
+    for _ in range(TRIALS + plan_runner.WARM_TRIALS + 2 * n):
+        program.run()
+    monkeypatch.setattr(plan_runner, "MAX_RATIO", better)
+    for tried in (*[1] * 10, *[1] * n, *[3] * n):
+        assert program.fast_run is None
+        program.run()
+        assert len(np.unique(got, axis=0)) == tried
+    program.run()
+    assert len(np.unique(got, axis=0)) == chunks
+    assert program.fast_run is not None
+
+
 def test_a_refused_run_decides_nothing(monkeypatch):
     """A run that ends early is no trial of a pool."""
     monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
     monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
     monkeypatch.setattr(plan_runner, "MAX_RATIO", 0)
+    monkeypatch.setattr(plan_runner, "RETRIES", ())
     program, x, out = Program(threads=2), bound((64,), i32), arena((64,), i32)
     program.call("testing.digits", x, out, split=64)
     program.keep(out)
