@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
 
 class Grid(NamedTuple):
-    """2**num_bits levels of which one is zero: the least and the largest, and their distance."""
+    """2**num_bits levels of which one is zero: the least, the largest, their distance, and how many
+    there are for each unit.
+    """
 
     low: np.ndarray
     high: np.ndarray
     scale: np.ndarray
+    density: np.ndarray
 
     @classmethod
     def of(cls, low: ArrayLike, high: ArrayLike, num_bits: int, narrow_range: bool) -> Grid:
@@ -29,7 +32,8 @@ class Grid(NamedTuple):
         low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
         scale = (high - low) / (last - first)
         zero = np.clip(np.floor(first - low / scale + np.float32(0.5)), first, last)
-        return cls((first - zero) * scale, (last - zero) * scale, scale)
+        density = (last - first) / (high - low)  # 1 / scale would be rounded twice
+        return cls((first - zero) * scale, (last - zero) * scale, scale, density)
 
 
 def _is_empty(low: ArrayLike, high: ArrayLike) -> np.ndarray:
@@ -38,22 +42,39 @@ def _is_empty(low: ArrayLike, high: ArrayLike) -> np.ndarray:
 
 
 def _fake_quantize(
-    x: np.ndarray, low: ArrayLike, high: ArrayLike, num_bits: int, narrow_range: bool
+    x: np.ndarray,
+    low: ArrayLike,
+    high: ArrayLike,
+    num_bits: int,
+    narrow_range: bool,
+    divides: bool = False,
 ) -> np.ndarray:
-    """`x` clipped to [low, high] and rounded to the levels of its grid."""
+    """`x` clipped to [low, high] and rounded to the levels of its grid; halves between two levels
+    fall as TensorFlow's do, which `divides` by the distance of levels for one of its operations.
+    """
     grid = Grid.of(low, high, num_bits, narrow_range)
-    inverse = np.float32(1) / grid.scale
-    level_of_zero = np.floor(-grid.low * inverse + np.float32(0.5))
+    half = np.float32(0.5)
+    level_of_zero = np.floor(-grid.low * grid.density + half)
     clipped = np.maximum(np.minimum(x, grid.high), grid.low)  # low counts where they cross
-    levels = np.floor((clipped - grid.low) * inverse + np.float32(0.5))
-    return np.where(_is_empty(low, high), np.float32(0), (levels - level_of_zero) * grid.scale)
+    shifted = clipped - grid.low
+    levels = shifted / grid.scale if divides else shifted * grid.density
+    values = np.floor(levels - level_of_zero + half) * grid.scale
+    return np.where(_is_empty(low, high), np.float32(0), values)
 
 
-@op("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", shape=same)
+@op("FakeQuantWithMinMaxVars", shape=same)
 def fake_quant_with_min_max_vars(
     x: np.ndarray, low: np.ndarray, high: np.ndarray, *, num_bits: int, narrow_range: bool
 ) -> np.ndarray:
     """`x` as a quantized tensor of the range [low, high] would hold it."""
+    return _fake_quantize(x, low, high, num_bits, narrow_range, divides=True)
+
+
+@op("FakeQuantWithMinMaxVarsPerChannel", shape=same)
+def fake_quant_with_min_max_vars_per_channel(
+    x: np.ndarray, low: np.ndarray, high: np.ndarray, *, num_bits: int, narrow_range: bool
+) -> np.ndarray:
+    """`x` as a tensor quantized with a range [low, high] for each channel would hold it."""
     return _fake_quantize(x, low, high, num_bits, narrow_range)
 
 

@@ -211,7 +211,6 @@ case("FakeQuantWithMinMaxVarsGradient/zeros", "FakeQuantWithMinMaxVarsGradient",
 case("FakeQuantWithMinMaxVarsPerChannelGradient", "FakeQuantWithMinMaxVarsPerChannelGradient",
      f(6, 3), f(6, 3), c([-0.2, -0.6, -0.4], np.float32), c([0.5, 0.2, 0.9], np.float32),
      rtol=1e-5, **LIMITS)  # fmt: skip
-MORE_CASES = CASES[BEFORE:]
 """Those of this file, which have a file of answers of their own."""
 for narrow in (False, True):
     ends = {"num_bits": 7, "narrow_range": narrow}
@@ -235,4 +234,20 @@ for number, attrs in enumerate(ROUNDINGS):
         case(f"{kind}/{number}own", kind, f(9, 3), c(0, np.float32), c(0, np.float32), **attrs)
     case(f"QuantizeAndDequantizeV2/{number}axis", "QuantizeAndDequantizeV2", f(4, 9, 3),
          f(9), f(9), axis=1, **attrs)  # fmt: skip
+HALVES = (np.arange(255, dtype=np.float32).reshape(85, 3) + np.float32(0.5)) / np.float32(255)
+case("FakeQuantWithMinMaxArgs/halves", "FakeQuantWithMinMaxArgs", HALVES, min=0.0, max=1.0)
+case(
+    "FakeQuantWithMinMaxVars/halves",
+    "FakeQuantWithMinMaxVars",
+    HALVES,
+    c(0, np.float32),
+    c(1, np.float32),
+)
+case(
+    "FakeQuantWithMinMaxVarsPerChannel/halves",
+    "FakeQuantWithMinMaxVarsPerChannel",
+    HALVES,
+    c([0, 0, 0], np.float32),
+    c([1, 1, 1], np.float32),
+)
 MORE_CASES = CASES[BEFORE:]
