@@ -50,7 +50,11 @@ class Created(type):
                 raise ValueError("variable_def and initial_value are mutually exclusive.")
             scope = cast("str | None", arguments.get("import_scope"))
             return cls.from_proto(definition, scope)
-        for creator in creators_of(get_default_graph()):
+        creators = creators_of(get_default_graph())
+        if creators:  # they are told all arguments, as by TensorFlow
+            defaults = {p.name: p.default for p in list(parameters.values())[1:]}
+            arguments = defaults | arguments
+        for creator in creators:
             make = cast("Callable[..., VariableT]", functools.partial(creator, make))
         return make(**arguments)
 

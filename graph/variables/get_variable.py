@@ -11,14 +11,18 @@ import numpy as np
 
 from ..core.arrays import type_name
 from ..core.create import convert_to_tensor, output
-from ..core.dtype import as_numpy
+from ..core.dtype import as_dtype, as_numpy
 from ..core.function_graph import outermost
 from ..core.graph import Tensor
 from ..core.hooks import hook
 from ..core.scopes import GraphKeys, get_default_graph, name_scope
 from ..core.shapes import is_static
 from ..core.tensor_shape import TensorShape
-from .distribution import checked_aggregation, checked_synchronization
+from .distribution import (
+    VariableSynchronization,
+    checked_aggregation,
+    checked_synchronization,
+)
 from .kinds import ReferenceVariable
 from .partition_info import PartitionInfo
 from .partitioned import (
@@ -37,7 +41,7 @@ from .variable_scope import (
     store_of,
     variable_scope,
 )
-from .variables import Constraint, Variable
+from .variables import Constraint, Variable, use_resources
 
 if TYPE_CHECKING:
     from ..core.protocols import DeviceSpec
@@ -246,18 +250,20 @@ def _variable(
         value = _initial_value(name, initializer, sizes, dtype)
     else:
         value = initializer
+    is_trained = synchronization is not VariableSynchronization.ON_READ
     variable = Variable(
         value,
-        trainable,
+        is_trained if trainable is None else trainable,
         collections,
         validate_shape,
         caching_device,
         name,
-        dtype=None if is_value else dtype,
+        dtype=None if is_value or dtype is None else as_dtype(dtype),
         constraint=constraint,
-        use_resource=use_resource,
+        use_resource=use_resources() if use_resource is None else use_resource,
         synchronization=synchronization,
         aggregation=aggregation,
+        shape=None if is_value or sizes is None else TensorShape(sizes),
     )
     store.variables[name] = variable
     if regularizer is not None:

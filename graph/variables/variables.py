@@ -130,8 +130,8 @@ class Variable(ScatterUpdates, Operands, metaclass=Created):
         import_scope: str | None = None,
         constraint: Constraint | None = None,
         use_resource: bool | None = None,
-        synchronization: object = None,
-        aggregation: object = None,
+        synchronization: object = VariableSynchronization.AUTO,
+        aggregation: object = VariableAggregation.NONE,
         shape: ShapeLike | None = None,
     ):
         if initial_value is None:

@@ -11,6 +11,7 @@ from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
+from ...format.tensor_values import get_static_value
 from ..arguments import one_of
 from ..array import array
 from ..array.space_to_batch import required_space_to_batch_paddings
@@ -301,7 +302,7 @@ def with_space_to_batch(
     dilation_rate: TensorLike,
     padding: str,
     op: Callable[[Tensor, np.ndarray | Tensor, str], Tensor],
-    filter_shape: Sequence[int] | None = None,
+    filter_shape: TensorLike | None = None,
     spatial_dims: Sequence[int] | None = None,
     data_format: str | None = None,
 ) -> Tensor:
@@ -312,11 +313,11 @@ def with_space_to_batch(
         dilation_rate: n for each spatial dimension, constant.
         padding: "SAME" or "VALID".
         op: What is applied.
-        filter_shape: The window's size along each spatial dimension; needed for "SAME".
+        filter_shape: The window's size along each spatial dimension, constant; needed for "SAME".
         spatial_dims: Which dimensions these are; the first behind the batch by default.
         data_format: With channels first when it begins with "NC".
 
-    Raises ValueError for "SAME" without `filter_shape`, and for another padding.
+    Raises ValueError for "SAME" without a constant `filter_shape`, and for another padding.
     """
     rates = [int(n) for n in np.atleast_1d(np.asarray(dilation_rate))]
     first = 2 if data_format is not None and data_format.startswith("NC") else 1
@@ -332,7 +333,10 @@ def with_space_to_batch(
     if padding == "SAME":
         if filter_shape is None:
             raise ValueError("`filter_shape` must be specified for `padding='SAME'`.")
-        windows = np.asarray(filter_shape)[: len(rates)]
+        known = get_static_value(convert_to_tensor(filter_shape))
+        if known is None:
+            raise ValueError(f"`filter_shape` must be constant. Received: {filter_shape}")
+        windows = np.asarray(known)[: len(rates)]
         extra = windows + (windows - 1) * (np.array(rates) - 1) - 1
         base = np.stack([extra // 2, extra - extra // 2], 1).astype(np.int32)
     last_first = dims[0] == 2

@@ -40,6 +40,22 @@ def indices_of_int64(tf):
 
 
 @program
+def windows_as_tensors(tf):
+    """The window of a dilated convolution as a tensor."""
+    with tf.Graph().as_default():
+        x = tf.reshape(tf.range(24.0), [1, 4, 6, 1])
+        filters = tf.reshape(tf.range(6.0), [2, 3, 1, 1])
+
+        def dilated(filter_shape):
+            def convolved(converted, n_spatial_dims, padding):
+                return tf.nn.conv2d(converted, filters, [1, 1, 1, 1], padding)
+
+            return tf.nn.with_space_to_batch(x, [2, 2], "SAME", convolved, filter_shape)
+
+        return run(tf, [dilated(tf.shape(filters)), dilated([2, 3])])
+
+
+@program
 def sizes_as_tensors(tf):
     """Shapes and dimensions where tensors are taken."""
     with tf.Graph().as_default():

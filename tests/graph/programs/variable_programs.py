@@ -54,6 +54,7 @@ PROGRAMS = {
 }
 FACTS = {
     "names": "[v.name for v in tf.global_variables()]",
+    "told": "told()",
     "slice info": "[info_of(x).spec for x in p]",
     "info of slots": "slots()",
     "from_spec": "vars(tf.Variable.SaveSliceInfo.from_spec('4 3 0,2:0,3'))",
@@ -170,6 +171,27 @@ def names_for(tf, use_resource: bool) -> dict:
         with tf.variable_creator_scope(doubled), tf.variable_creator_scope(doubled):
             return tf.Variable([1.0, 2.0]) + get("created", initializer=[1.0, 3.0])
 
+    def told():
+        seen = []
+
+        def noted(next_creator, **kwargs):
+            absent = "experimental_enable_variable_lifting"  # new in TensorFlow 2
+            seen.append(
+                [
+                    (key, None if callable(value) else str(value))
+                    for key, value in sorted(kwargs.items())
+                    if key != absent
+                ]
+            )
+            return next_creator(**kwargs)
+
+        with tf.variable_creator_scope(noted):
+            tf.Variable([1.0, 2.0])
+            get("told", [2], initializer=tf.zeros_initializer())
+            get("told_too", initializer=[1.0, 2.0], trainable=False)
+            tf.Variable([1], name="named", dtype=tf.int32, expected_shape=[1])
+        return seen
+
     def slots():
         loss = tf.reduce_sum(tf.square(tf.convert_to_tensor(p)))
         optimizer = tf.train.MomentumOptimizer(0.1, 0.9)
@@ -182,6 +204,7 @@ def names_for(tf, use_resource: bool) -> dict:
         after,
         offsets,
         created,
+        told,
         in_op_scope,
         cached,
         columns,
