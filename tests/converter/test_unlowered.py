@@ -160,6 +160,10 @@ REASONS = {
     "patches of volumes; Flex": """
         ExtractVolumePatches
     """,
+    "layouts and rows in place, which optimizers of graphs write, and counts of rows; Flex": """
+        DataFormatDimMap DataFormatVecPermute InplaceAdd InplaceSub InplaceUpdate
+        UniqueWithCountsV2
+    """,
     "modules of StableHLO: sources/freeze.py writes their operations in place of them": """
         XlaCallModule
     """,
