@@ -36,6 +36,15 @@ DOT_PANELS = 4
 DOT_ROWS = 8
 """Rows of weights of an item of a product of one row."""
 
+HEADER_ROWS = 3
+"""Rows of a panel of blockwise weights before its blocks: sums of weights, scales, biases."""
+
+TILE_LANES = 16
+"""Channels of an int8 tile of Winograd's that are transformed at a time."""
+
+EXP_POWERS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
+"""exp(-1/4), exp(-1/2), exp(-1), ... exp(-16), times 2 ** 31."""
+
 CHANNEL_BLOCK = 16
 """Channels whose numbers of requantization lie together."""
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..tiling import EXP_POWERS
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -47,8 +49,6 @@ def multiply_by_quantized_multiplier(
 
 
 _EIGHTH, _EXP_OF_EIGHTH, _THIRD = 1 << 28, 1895147668, 715827883
-_POWERS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
-"""exp(-1/4), exp(-1/2), exp(-1), ... exp(-16), times 2 ** 31."""
 
 
 def exp_on_negative_values(values: ArrayLike) -> np.ndarray:
@@ -64,7 +64,7 @@ def exp_on_negative_values(values: ArrayLike) -> np.ndarray:
         _EXP_OF_EIGHTH, x + rounding_divide_by_pot(tail, 1)
     )
     remainder = fraction - values
-    for bit, power in enumerate(_POWERS, 24):
+    for bit, power in enumerate(EXP_POWERS, 24):
         result = np.where(remainder >> bit & 1, rounding_doubling_high_mul(result, power), result)
     return np.where(values == 0, _HIGHEST, result)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant, zeros
-from ..tiling import PANEL
+from ..tiling import HEADER_ROWS, PANEL
 from .quantization import Blockwise, Hybrid
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 CHUNK = 32
 """Blocks are multiples of it, and rows are filled up to them."""
-HEADER_ROWS = 3
-"""Rows of numbers that a panel begins with."""
 _BITS = 32
 
 

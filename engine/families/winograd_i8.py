@@ -9,7 +9,7 @@ import numpy as np
 
 from ..build.target import multiplies_bytes
 from ..plan.buffer import Buffer, arena, constant
-from ..tiling import PANEL
+from ..tiling import PANEL, TILE_LANES
 from . import gemm_i8
 from .multipliers import value_of
 from .quantization import Hybrid, Scheme
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..plan.program import Program
     from .parameters import Sliding
 
-_LANES = 16  # channels of which a tile is transformed at a time
 _MAX_CHANNELS = 1024  # whose sums, four times as large, are int32
 _ROWS = 48  # tiles of an item of the products
 
@@ -41,7 +40,7 @@ def fits(
         and fits_tiles(weights, out, sliding)
         and is_constant
         and weights.dtype == np.int8
-        and channels % _LANES == 0
+        and channels % TILE_LANES == 0
         and channels <= _MAX_CHANNELS
         and gemm_i8.fits(x, weights, bias, out, scheme)
         and scheme.zero_points[1] == 0

@@ -1,7 +1,5 @@
 """Products and windows against float64, over random shapes; nothing may depend on the dealing."""
 
-import importlib
-
 import definitions
 import numpy as np
 import pytest
@@ -9,13 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flatlite.engine.families import (
-    fixedpoint,
     gemm,
-    gemm_blockwise,
-    multipliers,
     reductions,
     windows,
-    winograd_i8,
 )
 from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.plan import instruction
@@ -195,18 +189,3 @@ def test_constant_weights_are_packed_once():
     program.close({x: numbers(1, 5, 5, 3)})
     names = [name for _, name, _ in program.run(profile=True)]
     assert names == ["gemm_f32_packing.pad", "gemm_f32.convolution"]
-
-
-REPEATED = [
-    (fixedpoint, "_POWERS", "int16._fixed16"),
-    (gemm_blockwise, "HEADER_ROWS", "int8._gemm_blockwise_tile"),
-    (multipliers, "_MAX_SHIFT", "int8.softmax_i8"),
-    (winograd_i8, "_LANES", "int8._winograd_i8"),
-]
-"""Numbers of families that modules of kernels have, too."""
-
-
-@pytest.mark.parametrize(("family", "name", "kernels"), REPEATED)
-def test_numbers_that_kernels_share(family, name, kernels):
-    module = importlib.import_module(f"flatlite.engine.kernels.{kernels}")
-    assert getattr(family, name) == vars(module).get(name, vars(module).get(name.lstrip("_")))

@@ -8,6 +8,7 @@ from numba import types
 
 from ...build.kernel import microkernel
 from ...build.vector import INT
+from ...tiling import EXP_POWERS
 
 _LOWEST, _HIGHEST = -(1 << 15), (1 << 15) - 1
 
@@ -18,8 +19,6 @@ def _in_15_bits(value):
 
 
 _EXP_OF_EIGHTH, _THIRD = _in_15_bits(1895147668), _in_15_bits(715827883)
-_POWERS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
-"""exp(-1/4), exp(-1/2), exp(-1), ... exp(-16), times 2 ** 31."""
 _48_OVER_17, _NEGATIVE_32_OVER_17 = _in_15_bits(1515870810), _in_15_bits(-1010580540)
 
 
@@ -74,7 +73,7 @@ class _Fixed:
         fraction = self.subtract(fraction, quarter)
         result = self._exp_near_zero(self.saturating_shift(fraction, bits))
         remainder = self.subtract(fraction, value)
-        for exponent, power in enumerate(_POWERS, -2):
+        for exponent, power in enumerate(EXP_POWERS, -2):
             bit = builder.shl(INT(1), self.add(after, exponent))
             smaller = self.high(result, _in_15_bits(power))
             result = self.where("!=", builder.and_(remainder, bit), 0, smaller, result)

@@ -6,8 +6,7 @@ import numpy as np
 from numba import float64, int16, int64
 
 from ...build.kernel import inline
-from ...tiling import PANEL
-from ._gemm_blockwise_tile import HEADER_ROWS
+from ...tiling import HEADER_ROWS, PANEL
 
 _ROW = 2 * PANEL
 _WEIGHTS, _SCALES, _BIAS = (i * _ROW for i in range(HEADER_ROWS))

@@ -17,12 +17,10 @@ from numba import types
 from ...build.kernel import choose, microkernel
 from ...build.simd import SIGNED, UNSIGNED
 from ...build.vector import BYTE, FLOAT, INT, WORD
-from ...tiling import PANEL
+from ...tiling import HEADER_ROWS, PANEL
 from .._int32 import SHORT, Integers
 
 ROW = 4 * PANEL
-HEADER_ROWS = 3
-"""Rows of a panel before its blocks: the sums of weights, scales, and the bias."""
 PAIR_CHUNK = 32
 """Products of a chunk where sums of pairs have 16 bits: eight times 2 * 15 * 128 fit."""
 

@@ -5,7 +5,7 @@ from numba import types
 
 from ...build.kernel import microkernel
 from ...build.vector import BYTE, INT, WORD
-from ...tiling import PANEL
+from ...tiling import PANEL, TILE_LANES
 from .._int32 import SHORT, Integers
 from .._winograd import (
     columns_of,
@@ -18,8 +18,6 @@ from .._winograd import (
 from ..float32._gemm_f32_tile import PARTS
 from ..int16._gemm_i16_tile import i16_shape
 
-LANES = 16
-"""Channels of which a tile is transformed at a time."""
 _ROW = 4 * PANEL
 
 
@@ -28,15 +26,15 @@ def transform_inputs(builder, simd, tables, channels, zero, out, pitch):
     """The transformed inputs of a tile, less their zero point.
 
     Arguments: the tables of the four rows, from the tile's first column on; how many channels, a
-    multiple of LANES; the zero point; where the first matrix has the tile, and the bytes from one
-    matrix to the next.
+    multiple of TILE_LANES; the zero point; where the first matrix has the tile, and the bytes from
+    one matrix to the next.
     """
     w, b = Integers(builder, simd), builder
     columns, matrices = columns_of(w, tables), matrices_of(w, out, pitch)
-    i8_lanes, i16_lanes = ir.VectorType(BYTE, LANES), ir.VectorType(SHORT, LANES)
+    i8_lanes, i16_lanes = ir.VectorType(BYTE, TILE_LANES), ir.VectorType(SHORT, TILE_LANES)
     # The zero point is in all sixteen inputs: only one of their sums has it, four times.
-    fourfold = w.splat(b.trunc(w.mul(zero, 4), SHORT), SHORT, LANES)
-    with w.loop(0, channels, LANES) as (at, _):
+    fourfold = w.splat(b.trunc(w.mul(zero, 4), SHORT), SHORT, TILE_LANES)
+    with w.loop(0, channels, TILE_LANES) as (at, _):
         target_offset = w.mul(at, 2)
 
         def row(i):
