@@ -555,8 +555,8 @@ from ...graph.functions.summaries import merge_all_summaries as merge_all_summar
 from ...graph.functions.summaries import merge_summary as merge_summary
 from ...graph.functions.summaries import scalar_summary as scalar_summary
 from ...graph.functions.unicode import fingerprint as fingerprint
+from ...graph.session.default_sessions import InteractiveSession as InteractiveSession
 from ...graph.session.fetches import IndexedSlicesValue as IndexedSlicesValue
-from ...graph.session.session import InteractiveSession as InteractiveSession
 from ...graph.session.session import Session as Session
 from ...graph.variables.distribution import VariableAggregation as VariableAggregation
 from ...graph.variables.distribution import VariableSynchronization as VariableSynchronization

@@ -180,7 +180,8 @@ CORE = {
         "MetaGraphDef NameAttrList NodeDef OptimizerOptions RunMetadata RunOptions SessionLog "
         "Summary SummaryMetadata TensorInfo"
     ),
-    "graph.session.session": "InteractiveSession Session",
+    "graph.session.default_sessions": "InteractiveSession",
+    "graph.session.session": "Session",
     "graph.core.tensor_shape": (
         "Dimension TensorShape dimension_at_index dimension_value disable_v2_tensorshape "
         "enable_v2_tensorshape"

@@ -17,6 +17,7 @@ from ...engine.run.faults import Fault
 from ...interpreter.plan.node import NeedsValue, NodeError
 from ...schema.errors import ConverterError
 from . import dims
+from .dim_values import evaluate
 from .dims import Dim, Extent
 from .elements import numbers_of
 from .graph import Graph, Op, Tensor, array_of
@@ -142,7 +143,7 @@ class _Check:
 
     def _evaluated(self, size: Extent) -> int:
         try:
-            number = dims.evaluate(size, self.numbers)
+            number = evaluate(size, self.numbers)
         except ZeroDivisionError:
             raise _InvalidSizes from None
         if abs(number) >= LIMIT:

@@ -19,6 +19,7 @@ from ...schema.dtypes import TENSOR_TYPES, numpy_dtype
 from ...schema.errors import ConverterError
 from ...schema.operators import Operator, spread
 from . import dims
+from .dim_values import evaluate
 from .graph import Op, Tensor
 from .pseudo import is_pure, operator, options_class, prepare_of
 from .sizes import Size, as_size
@@ -177,4 +178,4 @@ def as_operand(tensor: Tensor, shape: Sequence[int], value: np.ndarray | None) -
 def _as_size(x: Any, numbers: Mapping[str, int] | None) -> Any:
     if not isinstance(x, dims.Dim) or numbers is None:
         return as_size(x) if isinstance(x, dims.Dim) else x
-    return as_size(x, dims.evaluate(x, ChainMap(dict(numbers), dims.references(x))))
+    return as_size(x, evaluate(x, ChainMap(dict(numbers), dims.references(x))))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ir import dims
+from ..ir.dim_values import evaluate
 from .oracle import NotVerified, Oracle
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _shapes(
                 for name in sorted(size.symbols) if isinstance(size, dims.Dim) else ():
                     if name not in numbers:
                         numbers[name] = next(batches if first else lengths)
-    shapes = tuple(tuple(dims.evaluate(n, numbers) for n in sizes) for sizes in inputs)
+    shapes = tuple(tuple(evaluate(n, numbers) for n in sizes) for sizes in inputs)
     return None if any(n < 0 for shape in shapes for n in shape) else shapes
 
 

@@ -47,7 +47,7 @@ class Storage:
         self.alignment = alignment
 
     @property
-    def array(self) -> Any:  # pyright: ignore[reportExplicitAny]
+    def array(self) -> Any:  # pyright: ignore[reportExplicitAny] - as `array` above
         """The bytes, or the objects; None where they have no memory yet."""
         make = self._make
         if make is not None:
@@ -55,7 +55,7 @@ class Storage:
         return self._array
 
     @array.setter
-    def array(self, array: Any) -> None:  # pyright: ignore[reportExplicitAny]
+    def array(self, array: Any) -> None:  # pyright: ignore[reportExplicitAny] - as `array` above
         self._array = array
 
     def __repr__(self) -> str:

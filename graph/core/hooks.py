@@ -39,7 +39,7 @@ HOMES = {
     "op_def": ".format.node_messages",
     "plan": ".session.dataflow",
     "ragged_function": ".core.composite.ragged_dispatch",
-    "session_for": ".session.session",
+    "session_for": ".session.default_sessions",
     "to_graph_def": ".format.graphdef",
     "variable_kind": ".variables.kinds",
     "version_def": ".format.graphdef",

@@ -339,11 +339,11 @@ class Layer:
             )
         return sum(prod(cast("tuple[int, ...]", variable.sizes)) for variable in self.weights)
 
-    def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:  # pyright: ignore[reportExplicitAny, reportAny]
+    def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:  # pyright: ignore[reportExplicitAny, reportAny] - as `call`
         """The same as calling it."""
         return self(inputs, *args, **kwargs)  # pyright: ignore[reportAny]
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:  # pyright: ignore[reportExplicitAny, reportAny]
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:  # pyright: ignore[reportExplicitAny, reportAny] - as `call`
         """What it gives for `inputs`, a tensor or a nest of them; the first call makes variables.
 
         Args:

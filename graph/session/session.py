@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -23,13 +23,9 @@ from ...schema.errors import (
     OpError,
 )
 from ..core.graph import Graph, Operation, Tensor
-from ..core.hooks import hook
 from ..core.scopes import (
     default_session,
-    drop_session,
     get_default_graph,
-    get_default_session,
-    push_session,
 )
 from ..format.graphdef import to_graph_def
 from ..format.prune import prune
@@ -547,90 +543,3 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-class InteractiveSession(Session):
-    """A Session that is the default one from when it is made until it is closed."""
-
-    _active_session_count: ClassVar[int] = 0
-
-    def __init__(
-        self,
-        target: str = "",
-        graph: Graph | None = None,
-        config: Message | None = None,
-        *,
-        memory_limit: int | None = None,
-        limits: Limits | None = None,
-        profile: bool = False,
-        delegates: Sequence[SessionDelegate] = (),
-    ):
-        super().__init__(
-            target,
-            graph,
-            config,
-            memory_limit=memory_limit,
-            limits=limits,
-            profile=profile,
-            delegates=delegates,
-        )
-        if InteractiveSession._active_session_count:
-            LOGGER.error(
-                "An interactive session is already active. This can cause out-of-memory errors or "
-                "some other unexpected errors (due to the unpredictable timing of garbage "
-                "collection) in some cases. You must explicitly call `InteractiveSession.close()` "
-                "to release resources held by the other session(s). Please use `tf.Session()` if "
-                "you intend to productionize."
-            )
-        InteractiveSession._active_session_count += 1
-        push_session(self)
-        self._graph_block = None if graph is None else graph.as_default()
-        if self._graph_block is not None:
-            self._graph_block.__enter__()
-
-    def close(self) -> None:
-        """Frees variables and compiled runs; it is the default session no more."""
-        if not self._closed:
-            InteractiveSession._active_session_count -= 1
-        super().close()
-        drop_session(self)
-        if self._graph_block is not None:
-            self._graph_block.__exit__(None, None, None)
-            self._graph_block = None
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-@hook("session_for")
-def session_for(graph: Graph, session: Session | None, what: str, call: str) -> Session:
-    """`session`, or the default one; ValueError when there is none or it runs another graph.
-
-    `what` and `call` say what wants to run: "evaluate tensor", "eval".
-    """
-    if session is None:
-        session = get_default_session()
-        if session is None:
-            raise ValueError(
-                f"Cannot {what} using `{call}()`: No default session is registered. Use `with "
-                f"sess.as_default(){':' if call == 'run' else ''}` or pass an explicit session to "
-                f"`{call}(session=sess)`"
-            )
-        if session.graph is not graph:
-            noun = what.rpartition(" ")[2]
-            raise ValueError(
-                f"Cannot use the default session to {what}: the {noun}'s graph is different from "
-                f"the session's graph. Pass an explicit session to `{call}(session=sess)`."
-            )
-    elif session.graph is not graph:
-        noun = what.rpartition(" ")[2]
-        raise ValueError(
-            f"Cannot use the given session to {what}: the {noun}'s graph is different from the "
-            "session's graph."
-        )
-    return session

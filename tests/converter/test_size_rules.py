@@ -10,6 +10,7 @@ from cases import Case, all_cases
 
 from flatlite.converter.ir import dims
 from flatlite.converter.ir.builder import make_options
+from flatlite.converter.ir.dim_values import evaluate
 from flatlite.converter.ir.graph import Elements, Graph, Op, Tensor
 from flatlite.converter.ir.infer import infer
 from flatlite.converter.ir.prepare import as_operand, run_prepare
@@ -83,10 +84,10 @@ def plain(tensor, numbers):
     """The operand of a tensor where its symbols are some numbers."""
     if tensor is None:
         return None
-    shape = [dims.evaluate(n, numbers) for n in tensor.sizes]
+    shape = [evaluate(n, numbers) for n in tensor.sizes]
     value = tensor.value
     if tensor.elements is not None:
-        flat = [dims.evaluate(n, numbers) for n in tensor.elements.extents.flat]
+        flat = [evaluate(n, numbers) for n in tensor.elements.extents.flat]
         value = np.array(flat, tensor.dtype).reshape(tensor.elements.extents.shape)
     return as_operand(tensor, shape, value)
 
@@ -118,7 +119,7 @@ def test_rule(case, elements):
     try:
         results = infer(Graph(), op, types)
     except Assumption as equality:
-        holds = dims.evaluate(equality.dim, numbers) == numbers[equality.name]
+        holds = evaluate(equality.dim, numbers) == numbers[equality.name]
         assert holds or op.kind == "CONV_2D"  # of unknown channels it is taken to have no groups
         return
     n_taken, n_late = 0, 0
@@ -155,7 +156,7 @@ def check(result, outcome, numbers):
         if got is not None and not (isinstance(x, dims.Dim) and x.symbols - numbers.keys())
     ]
     for x, got in known:
-        want = dims.evaluate(x, numbers) if isinstance(x, dims.Dim) else x
+        want = evaluate(x, numbers) if isinstance(x, dims.Dim) else x
         assert want == got or want != want, (x, got, numbers)
     return len(known)
 
@@ -177,7 +178,7 @@ def test_slice_whose_size_is_minus_one_at_one_of_the_sizes(begin, length):
     (result,) = infer(Graph(), slices(np.int32([begin, 0]), length), [None])
     for n in (length - 1, length, length + 1, 2 * length, 1000):
         count = n - begin if n == length - 1 else n - length  # as TensorFlow's Slice has it
-        assert [dims.evaluate(size, {"n": n}) for size in result.sizes] == [count, 3]
+        assert [evaluate(size, {"n": n}) for size in result.sizes] == [count, 3]
 
 
 def test_slice_whose_size_is_never_negative_stays_that_size():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import running
 
-from flatlite.converter.ir.dims import evaluate
+from flatlite.converter.ir.dim_values import evaluate
 from flatlite.converter.ir.parse import parse
 from flatlite.converter.ir.write import write
 from flatlite.converter.passes.fold import remove_dead_code

@@ -370,8 +370,8 @@ def test_many_samples_tell_the_noise():
 
 def test_a_saved_calibration_is_not_refused_on_random_inputs(tmp_path):
     """Products of the model's own inputs are about 0: what random ones lose says nothing of it."""
-    own = [np.float32([10, -10, -10, 10]) + x / 8 for x in GOOD]
-    converter = converter_of("Cos", dataset=own)
+    biased = [np.float32([10, -10, -10, 10]) + x / 8 for x in GOOD]
+    converter = converter_of("Cos", dataset=biased)
     converter.convert()
     converter.save_calibration(tmp_path / "ranges.json")
     converter.representative_dataset = None
@@ -379,7 +379,7 @@ def test_a_saved_calibration_is_not_refused_on_random_inputs(tmp_path):
     converter.quantization_recipe = {**recipe, "ranges": str(tmp_path / "ranges.json")}
     with pytest.warns(UserWarning, match="'y'.*; it was measured on random inputs, which a saved"):
         converter.convert()
-    converter.verify_inputs = [{"x": own[0]}]
+    converter.verify_inputs = [{"x": biased[0]}]
     converter.convert()
     assert converter.signal_to_noise[""]["y"] > 20
 
