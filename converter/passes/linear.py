@@ -192,7 +192,7 @@ def fuse_affine_before(graph: Graph, op: Op) -> bool:
     return _fuse_before(graph, op)
 
 
-@rewrite("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+@rewrite(*SCALED_BEFORE)
 def fuse_factors_before(graph: Graph, op: Op) -> bool:
     """The same where the value in between has other readers, for a factor for each channel.
 
