@@ -24,7 +24,7 @@ class Body(Protocol):
         ...
 
     def emit(self, program: Program) -> None:
-        """Adds the instructions, among which are no host steps."""
+        """Adds the instructions."""
         ...
 
 

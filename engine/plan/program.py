@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -36,12 +35,13 @@ from .. import abi
 from ..build import image
 from ..run.faults import Fault
 from ..run.plan_runner import PlanRunner, ensure
-from . import arena
+from . import arena, segments
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
 from .instruction import Branch, HostStep, Instruction, resolve_targets
+from .segments import Jump
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ..build.declaration import Number
     from .buffer import Buffer, Storage
@@ -98,7 +98,7 @@ class Program:
         """bound storage -> [(word of the records, byte offset)]"""
         self._written: set[Storage] = set()
         self._unbound: set[Storage] = set()
-        self._segments: list[PlanRunner | HostStep] = []
+        self._segments: list[PlanRunner | HostStep | Jump] = []
         self._closed = False
 
     def call(
@@ -128,8 +128,8 @@ class Program:
             program.branch(to=head)
             leave.target = program.branch()
 
-        What is handed on from one iteration to the next lies in persistent buffers. There must be
-        no host step between a branch and its target.
+        What is handed on from one iteration to the next lies in persistent buffers. A branch past a
+        host step is one of Python, which takes some microseconds.
         """
         self._require_open()
         branch = Branch(unless, to, self.tag)
@@ -237,12 +237,23 @@ class Program:
             self._refuse_to_run()
         if profile:
             return self._profile(check)
-        for segment in self._segments:
+        for segment in self._executed():
             if type(segment) is PlanRunner:
                 segment.run(check)
-            elif type(segment) is HostStep:
+            else:
                 self._step(segment, check)
         return None
+
+    def _executed(self) -> Iterator[PlanRunner | HostStep]:
+        """The segments in the order in which they run."""
+        position = 0
+        while position < len(self._segments):
+            segment = self._segments[position]
+            position += 1
+            if type(segment) is not Jump:
+                yield segment
+            elif not any(self._view(flag) for flag in segment.branch.buffers):
+                position = segment.target
 
     @property
     def fast_run(self) -> Callable[[], bool] | None:
@@ -269,11 +280,11 @@ class Program:
 
     def _profile(self, check: Callable[[], object] | None) -> list[tuple[Tag, str, float]]:
         times: list[tuple[Tag, str, float]] = []
-        for segment in self._segments:
+        for segment in self._executed():
             if type(segment) is PlanRunner:
                 pairs = zip(segment.instructions, segment.time(check), strict=True)
                 times += [(x.tag, x.name, ns / 1e9) for x, ns in pairs if x.entry]
-            elif type(segment) is HostStep:
+            else:
                 start = time.perf_counter()
                 self._step(segment, check)
                 times.append((segment.tag, segment.name, time.perf_counter() - start))
@@ -428,28 +439,29 @@ class Program:
         self._addresses[storage] = address
 
     def _make_segments(self, layout: Layout) -> None:
-        groups = [(native, [*group]) for native, group in groupby(self.instructions, _is_native)]
-        for native, group in groups:
-            if native:
-                resolve_targets(group)
-        table, pools, first = self._table(_natives(self.instructions)), None, 0
+        instructions, pools = self.instructions, None
+        spans = segments.spans(instructions)
+        for first, stop in spans:
+            resolve_targets(instructions[first:stop])
+        table = self._table(_natives(instructions))
         if self.threads > 1:
             from ..run import thread_pool
 
             pools = thread_pool.pool_set(self.threads)
-        position = 0  # among all instructions
-        for native, group in groups:
-            if native:
-                part = table[first : first + len(group)]
-                within = range(position, position + len(group))
-                fused = [x.shifted(-position) for x in layout.fusions if x.first in within]
-                natives = _natives(group)
-                runner = PlanRunner(natives, part, self._faults, pools, fusions=fused)
-                self._segments.append(runner)
-                first += len(group)
+        numbers = {id(instructions[first]): number for number, (first, _) in enumerate(spans)}
+        row = 0  # of the table
+        for first, stop in spans:
+            head, group = instructions[first], _natives(instructions[first:stop])
+            if isinstance(head, HostStep):
+                self._segments.append(head)
+            elif isinstance(head, Branch) and head.target not in (None, *group):
+                self._segments.append(Jump(head, numbers[id(head.target)]))
             else:
-                self._segments += [step for step in group if isinstance(step, HostStep)]
-            position += len(group)
+                within = range(first, stop)
+                fused = [x.shifted(-first) for x in layout.fusions if x.first in within]
+                part = table[row : row + len(group)]
+                self._segments.append(PlanRunner(group, part, self._faults, pools, fusions=fused))
+            row += len(group)
 
     def _table(self, instructions: Sequence[Instruction | Branch]) -> np.ndarray:
         """The plan's table of `instructions`; writes their records."""
@@ -494,11 +506,6 @@ class Program:
     def _require_open(self) -> None:
         if self._closed:
             raise RuntimeError("the program is closed; make a new one to add instructions")
-
-
-def _is_native(instruction: AnyInstruction) -> bool:
-    """Whether a plan runner can run an instruction."""
-    return not isinstance(instruction, HostStep)
 
 
 def _natives(instructions: Iterable[AnyInstruction]) -> list[Instruction | Branch]:

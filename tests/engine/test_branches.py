@@ -187,16 +187,67 @@ def test_fault_in_a_loop(threads):
     assert program.array(counter).tolist() == [4]
 
 
-def test_no_host_step_in_a_loop():
+@THREADS
+@pytest.mark.parametrize("at", ["outer", "inner", "branch"])
+def test_host_steps_in_loops(threads, at):
+    """Triangular numbers by loops within loops, a host step somewhere in them."""
+    program, seen = Program(threads=threads), list[int]()
+    stop, total = bound((1,), np.int32), persistent((1,), np.int32)
+    move(program, i32(0), total)
+
+    def note(program, counter):
+        program.host(lambda x: seen.append(int(x[0])), [counter], [])
+
+    def inner(program, counter):
+        both = arena((1,), np.int32)
+        add(program, total, i32(1), both)
+        move(program, both, total)
+        if at == "inner":
+            note(program, total)
+        if at == "branch":
+            past = program.branch(unless=less(program, total, i32(4)))
+            note(program, total)
+            past.target = program.branch()
+
+    def outer(program, counter):
+        count_to(program, counter, inner)
+        if at == "outer":
+            program.host(lambda x: seen.append(int(x[0])), [counter], [])
+
+    count_to(program, stop, outer)
+    program.keep(total)
+    limit = np.array([0], np.int32)
+    program.close({stop: limit})
+    for turns in (4, 0, 1, 5):
+        limit[0], count = turns, turns * (turns - 1) // 2
+        program.run()
+        assert program.array(total).tolist() == [count]
+        counted = list(range(1, count + 1))
+        expected = {"outer": list(range(turns)), "inner": counted, "branch": counted[:3]}
+        assert seen == expected[at]
+        seen.clear()
+    limit[0] = 3
+    profile = program.run(profile=True)
+    assert [tag_name for _, tag_name, _ in profile].count("host") == 3
+
+
+def test_a_host_step_that_fails_in_a_loop_leaves_the_program_usable():
     program = Program()
-    flag = bound((1,), bool)
-    head = program.branch()
-    leave = program.branch(unless=flag)
-    program.host(lambda x: None, [flag], [])
-    program.branch(to=head)
-    leave.target = program.branch()
-    with pytest.raises(ValueError, match="no host step may stand between a branch and its target"):
-        program.close({flag: np.array([True])})
+    stop = bound((1,), np.int32)
+
+    def refuse(counter, limit):
+        if counter[0] == limit[0] - 1 == 4:
+            raise ValueError("five")
+
+    counter = count_to(program, stop, lambda program, x: program.host(refuse, [x, stop], []))
+    program.keep(counter)
+    limit = np.array([5], np.int32)
+    program.close({stop: limit})
+    with pytest.raises(ValueError, match="five"):
+        program.run()
+    limit[0] = 9
+    program.run()
+    assert program.array(counter).tolist() == [9]
 
 
 @pytest.mark.parametrize("later", [False, True])
