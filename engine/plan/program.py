@@ -238,7 +238,7 @@ class Program:
         if profile:
             return self._profile(check)
         for segment in self._executed():
-            if type(segment) is PlanRunner:
+            if isinstance(segment, PlanRunner):
                 segment.run(check)
             else:
                 self._step(segment, check)
@@ -250,7 +250,7 @@ class Program:
         while position < len(self._segments):
             segment = self._segments[position]
             position += 1
-            if type(segment) is not Jump:
+            if not isinstance(segment, Jump):
                 yield segment
             elif not any(self._view(flag) for flag in segment.branch.buffers):
                 position = segment.target
@@ -281,7 +281,7 @@ class Program:
     def _profile(self, check: Callable[[], object] | None) -> list[tuple[Tag, str, float]]:
         times: list[tuple[Tag, str, float]] = []
         for segment in self._executed():
-            if type(segment) is PlanRunner:
+            if isinstance(segment, PlanRunner):
                 pairs = zip(segment.instructions, segment.time(check), strict=True)
                 times += [(x.tag, x.name, ns / 1e9) for x, ns in pairs if x.entry]
             else:

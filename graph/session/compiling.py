@@ -272,6 +272,8 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             buffers = [self._box(stage, tensor) for tensor in op.inputs]
         for buffer in buffers:
             self.variables.require(stage, op, buffer)
+        if op.type in CALLS:  # of a variable that it may write there is a copy now
+            buffers = [stage.operands[tensor] for tensor in op.inputs]
         site, row = Site(op, buffers), row_of(op.type)
         constants = self._folded(site, row, buffers)
         if constants is not None:

@@ -1,33 +1,36 @@
 """Functions as instructions of their caller's program: loops, branches and calls in machine code.
 
-A function can when the shapes of all it computes are known and every operation of it becomes
-instructions; another one is run by Python (control_kernels.py).
+A function can when the shapes of all it computes are known; what has no instructions is a step in
+Python among them. Another one is run by Python as a plan of its own (kernels/control.py).
+
+Variables that a function writes have a value before: which branch is taken, and whether a loop has
+an iteration, is not known while compiling.
 
     while c(x): x = f(x)        becomes      c; leave; head; f; x = ...; c; leave; branch to head
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...engine.families import control
+from ...engine.families.elementwise import elementwise
 from ...engine.plan.buffer import Buffer, Storage, arena, constant, persistent
-from ...engine.plan.instruction import HostStep
 from ...engine.plan.program import Program
 from ...engine.run.stages import Stage
 from ...schema import dtypes, errors
 from ..core.function_graph import ABSENT
 from ..core.graph import Operation, Tensor
-from ..core.registry import Row, row_of
+from ..core.registry import Row
 from ..core.shapes import is_static
 from ..emit.lists import ListBuffer, NotNative, materialized
 from .compiling import Compiler, needed
 from .kernels.control import Body, body_of
-from .plan_variables import ASSIGNMENTS
+from .plan_variables import ASSIGNMENTS, CALLS
 from .stage import Site, StageVariables
 
 if TYPE_CHECKING:
@@ -90,7 +93,7 @@ class Recording(Compiler):
         super().__init__(caller.state, [*fetches, *body.controls], pairs, caller.n_threads)
         if len(self.order) > MAX_INLINED:
             raise NotNative
-        self.variables.assigned = caller.variables.assigned
+        self.variables.inherit(caller.variables)
         self.fixed = fixed
         program = Program(threads=self.n_threads)
         self.stage: PlanStage = Stage(program, pairs, {}, StageVariables())
@@ -98,10 +101,9 @@ class Recording(Compiler):
             program.tag = op
             if not self._add(self.stage, op, number):
                 raise NotNative
-        if any(isinstance(x, HostStep) for x in program.instructions):
-            raise NotNative
-        if not self.stage.notes.reads.keys() <= self.state.initialized | self.variables.assigned:
-            caller.variables.awaited.update(self.stage.notes.reads)
+        touched = self.stage.notes.reads.keys() | self.stage.notes.writes
+        if not touched <= self.state.initialized | caller.variables.assigned:
+            caller.variables.awaited.update(touched)
             raise NotNative
         self.outputs = body.outputs
         self.values = [UNUSED] * len(body.outputs)
@@ -132,9 +134,10 @@ class Recording(Compiler):
         return inline(self, stage, op, position)
 
     def _add_one(self, stage: PlanStage, op: Operation, position: int) -> bool:
-        row = row_of(op.type)
-        if op.type in ASSIGNMENTS or (row is not None and row.writes):
-            raise NotNative
+        if op.type in ASSIGNMENTS:
+            variable, value = (stage.operands[tensor] for tensor in op.inputs)
+            if variable.shape != value.shape:  # its memory is replaced where that is compiled
+                raise NotNative
         return super()._add_one(stage, op, position)
 
     def _box(self, stage: PlanStage, tensor: Tensor) -> Buffer:
@@ -143,7 +146,9 @@ class Recording(Compiler):
     def _add_step(
         self, stage: PlanStage, site: Site, row: Row | None, buffers: Sequence[Buffer]
     ) -> bool:
-        raise NotNative
+        if site.type in CALLS:
+            raise NotNative
+        return super()._add_step(stage, site, row, buffers)
 
 
 class _Emitted:
@@ -163,11 +168,44 @@ def _called(
     return body, [stage.operands[tensor] for tensor in op.inputs[first:]]
 
 
+def _recorded(
+    caller: Compiler,
+    stage: PlanStage,
+    op: Operation,
+    position: int,
+    references: Sequence[FunctionRef],
+    first: int,
+) -> list[Recording]:
+    """The functions among which an operation chooses, whose arguments begin at input `first`."""
+    while True:
+        recordings: list[Recording] = []
+        for reference in references:
+            body, operands = _called(caller, stage, op, reference, first)
+            recordings.append(Recording(caller, body, operands, _storages(operands)))
+        if not _protect(caller, stage, op, position, recordings):
+            return recordings
+
+
+def _protect(
+    caller: Compiler,
+    stage: PlanStage,
+    op: Operation,
+    position: int,
+    recordings: Iterable[Recording],
+) -> bool:
+    """Copies what was read from variables that functions write, for those who read it later.
+
+    Gives whether the functions have to be recorded anew, as such a copy is among the operands.
+    """
+    operands = [stage.operands[tensor] for tensor in op.inputs]
+    for recording in recordings:
+        caller.variables.protect_all(stage, recording.stage.notes.writes, position)
+    return any(stage.operands[t] is not x for t, x in zip(op.inputs, operands, strict=True))
+
+
 def _call(caller: Compiler, stage: PlanStage, op: Operation, position: int) -> list[Buffer]:
     """The function's instructions."""
-    body, operands = _called(caller, stage, op, op.get_attr("f"), 0)
-    fixed = _storages(operands)
-    recording = Recording(caller, body, operands, fixed)
+    (recording,) = _recorded(caller, stage, op, position, [op.get_attr("f")], 0)
     recording.emit(stage.program)
     return recording.values
 
@@ -175,44 +213,71 @@ def _call(caller: Compiler, stage: PlanStage, op: Operation, position: int) -> l
 def _branch(caller: Compiler, stage: PlanStage, op: Operation, position: int) -> list[Buffer]:
     """The instructions of both functions; a condition that is known chooses now."""
     flag = stage.operands[op.inputs[0]]
-    if flag.dtype != np.bool_ or flag.size != 1 or flag.ndim:
+    if flag.dtype != np.bool_ or flag.ndim:
         raise NotNative
-    names = ("then_branch", "else_branch")
-    if flag.value is not None:
-        names = names[:1] if flag.value.item() else names[1:]
-    recordings: list[Recording] = []
-    for name in names:
-        body, operands = _called(caller, stage, op, op.get_attr(name), 1)
-        if any(tensor.dtype == dtypes.RESOURCE for tensor in body.outputs):
-            raise NotNative
-        recordings.append(Recording(caller, body, operands, _storages(operands)))
+    branches: list[FunctionRef] = [op.get_attr("then_branch"), op.get_attr("else_branch")]
+    chosen = None if flag.value is None else int(not flag.value)
+    return _chosen(caller, stage, op, position, branches, chosen, lambda: [flag])
+
+
+def _case(caller: Compiler, stage: PlanStage, op: Operation, position: int) -> list[Buffer]:
+    """The instructions of all functions; an index out of range chooses the last one."""
+    index = stage.operands[op.inputs[0]]
+    branches = op.get_attr("branches")
+    others = range(len(branches) - 1)
+
+    def flags() -> list[Buffer]:
+        results = [arena((), np.bool_) for _ in others]
+        for i, out in enumerate(results):
+            number = constant(np.array(i, index.dtype))
+            elementwise(stage.program, "compare.equal", (index, number), out)
+        return results
+
+    chosen = None
+    if index.value is not None:
+        chosen = int(index.value) if int(index.value) in others else len(others)
+    return _chosen(caller, stage, op, position, branches, chosen, flags)
+
+
+def _chosen(
+    caller: Compiler,
+    stage: PlanStage,
+    op: Operation,
+    position: int,
+    branches: Sequence[FunctionRef],
+    chosen: int | None,
+    flags: Callable[[], list[Buffer]],
+) -> list[Buffer]:
+    """The results of the branch that is `chosen`, or of that whose flag is the first that holds."""
+    if chosen is not None:
+        branches = branches[chosen : chosen + 1]
+    recordings = _recorded(caller, stage, op, position, branches, 1)
     if len(recordings) == 1:
         recordings[0].emit(stage.program)
         return recordings[0].values
-    then, otherwise = recordings
-    outs = [_joined(then, otherwise, i) for i in range(len(then.values))]
-    control.choose(stage.program, flag, then, otherwise, outs)
+    if any(tensor.dtype == dtypes.RESOURCE for x in recordings for tensor in x.outputs):
+        raise NotNative
+    outs = [_joined(recordings, i) for i in range(len(op.outputs))]
+    control.switch(stage.program, flags(), recordings, outs)
     return list(outs)
 
 
-def _joined(then: Recording, otherwise: Recording, i: int) -> Buffer:
-    """Where a result of either function goes; NotNative where they give unlike ones.
+def _joined(recordings: Sequence[Recording], i: int) -> Buffer:
+    """Where a result of any of the functions goes; NotNative where they give unlike ones.
 
-    What one of them does not have, only the other's gradient reads.
+    What one of them does not have, only the others' gradients read.
     """
-    for branch, other in ((then, otherwise), (otherwise, then)):
-        if branch.is_absent(i) and not other.is_absent(i):
-            x = other.values[i]
-            out = branch.values[i] = persistent(x.shape, x.dtype)
-            break
-    else:
-        x, y = then.values[i], otherwise.values[i]
-        if (x.shape, x.dtype) != (y.shape, y.dtype):
+    present = [x.values[i] for x in recordings if not x.is_absent(i)]
+    model = present[0] if present else recordings[0].values[i]
+    for recording in recordings:
+        if recording.is_absent(i) and present:
+            recording.values[i] = persistent(model.shape, model.dtype)
+        x = recording.values[i]
+        if (x.shape, x.dtype) != (model.shape, model.dtype):
             raise NotNative
-        out = persistent(x.shape, x.dtype)
-    if out.dtype.hasobject:
+    if model.dtype.hasobject:
         raise NotNative
-    return out
+    return persistent(model.shape, model.dtype)
 
 
 def _storages(buffers: Iterable[Buffer]) -> set[Storage]:
@@ -265,6 +330,10 @@ class _Loop:
         for _ in range(MAX_PASSES):
             carried = {i: self._carried(start, grown.get(i, 0)) for i, start in starts.items()}
             check, iteration = self._record(carried)
+            if _protect(self.caller, self.stage, self.op, self.position, (check, iteration)):
+                self.operands = [self.stage.operands[tensor] for tensor in self.op.inputs]
+                starts = {i: self.operands[i] for i in self.changing}
+                continue
             after = {i: iteration.values[i] for i in self.changing}
             learned = {i: _learned(starts[i], after[i]) for i in self.changing}
             n_pushed = {i: x.n_pushed for i, x in after.items() if isinstance(x, ListBuffer)}
@@ -447,9 +516,11 @@ def _loop(caller: Compiler, stage: PlanStage, op: Operation, position: int) -> l
 
 
 WAYS = {
+    "Case": _case,
     "If": _branch,
     "PartitionedCall": _call,
     "StatefulPartitionedCall": _call,
+    "StatelessCase": _case,
     "StatelessIf": _branch,
     "StatelessWhile": _loop,
     "While": _loop,

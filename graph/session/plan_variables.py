@@ -7,7 +7,7 @@ memory: who has to wait for a write sees what was written, and so does who fetch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from math import inf, prod
 from typing import TYPE_CHECKING, cast
@@ -21,7 +21,7 @@ from ...schema import dtypes
 from ..core.graph import Operation, Tensor
 from ..core.order import data_and_control_inputs
 from ..core.shapes import Shape, is_static, shown
-from .run_errors import failed
+from .run_errors import failed, uninitialized
 from .state import State
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class PlanVariables:
         self.last_use = last_use
         self._order, self._put_off = order, put_off
         self._references: set[str] = set()
+        self._passed_on: set[str] = set()
         self.buffers: dict[str, Buffer] = {}
         self.assigned: set[str] = set()
         self.calls: dict[Operation, tuple[int, int]] = {}
@@ -94,13 +95,35 @@ class PlanVariables:
         if op.type in CALLS:
             self.calls[op] = len(op.inputs), len(op.outputs)
             if key is not None and any(is_handle(t) for t in op.inputs):
+                self._passed_on.add(key)
                 position = self._positions[op] if key in self._references else -1
                 self.protect(stage, buffer, position)  # the function may write it
                 if key in self.assigned:  # and reads what this run has written
                     stage.program.host(partial(self.state.initialized.add, key), (), ())
                 return
-        if key is not None and key not in self.assigned:
+        if key is None or key in self.assigned:
+            return
+        if key in self._passed_on and key not in self.state.initialized:
+            stage.program.host(partial(self._check, op, key), (), ())
+        else:
             stage.notes.reads.setdefault(key, op)
+
+    def _check(self, op: Operation, key: str) -> None:
+        """Raises an error where a variable still has no value, though a function might write it."""
+        if key not in self.state.initialized:
+            raise uninitialized(op, key)
+
+    def inherit(self, caller: PlanVariables) -> None:
+        """Takes over what is known of variables where a function of this plan's is called."""
+        self.assigned |= caller.assigned
+        self._references |= caller._references
+
+    def protect_all(self, stage: Stage, keys: Iterable[str], position: int) -> None:
+        """Notes that the operation at `position` may write variables; does what `protect` does."""
+        for key in keys:
+            before = position if key in self._references else position - 1
+            self.protect(stage, self.state.buffers[key], before)
+            stage.notes.writes.add(key)
 
     def written(self, stage: Stage, buffer: Buffer) -> None:
         """Notes that a variable has a value from here on."""

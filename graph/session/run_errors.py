@@ -38,6 +38,7 @@ FAULTS = {
         "indices[{i}] = {value} is not in [0, {limit})",
     ),
     **dict.fromkeys(("FloorDiv", "FloorMod"), "Integer division by zero"),
+    "RandomUniformInt": "Need minval < maxval, got {value} >= {limit}",
     "StridedSlice": "slice index {value} of dimension {axis} out of bounds.",
     "TensorListGetItem": "Trying to access element {value} in a list with {limit} elements.",
     "TensorListPopBack": "Trying to pop from an empty list.",

@@ -4,9 +4,14 @@ import math
 
 from numba import float32, float64, uint32, uint64
 
-from ...build.kernel import inline, kernel
+from ...build.kernel import inline, kernel, set_fault
+from ...run.faults import VALUE_OUT_OF_RANGE
 
 LOW = 0xFFFFFFFF
+RESERVED = 256
+"""Counters of a group of four numbers of which some may be drawn again."""
+LIMIT = float32(2.0)
+"""Standard deviations beyond which they are."""
 
 
 @inline
@@ -85,6 +90,48 @@ def normal(stream, out, first, last, fault):
             out[i + 2] = x
             if i + 3 < n:
                 out[i + 3] = y
+
+
+@kernel("stream:uint64[1] out:float32[n]")
+def truncated(stream, out, first, last, fault):
+    """out = normal numbers within two standard deviations; an item is four of them"""
+    n = out.size
+    for group in range(first, last):
+        position, i, stop = uint64(group * RESERVED), 4 * group, min(4 * group + 4, n)
+        while i < stop:
+            a, b, c, d = words_at(stream, position)
+            position += uint64(1)
+            first_pair, second_pair = normal_pair(a, b), normal_pair(c, d)
+            for x in (first_pair[0], first_pair[1], second_pair[0], second_pair[1]):
+                if i < stop and abs(x) < LIMIT:
+                    out[i] = x
+                    i += 1
+
+
+@kernel("stream:uint64[1] low:I[1] high:I[1] out:I[n]", I=("int32", "int64"))
+def integers(stream, low, high, out, first, last, fault):
+    """out = whole numbers in [low, high); an item is those of one counter: four, or two of int64"""
+    if low[0] >= high[0]:
+        set_fault(fault, VALUE_OUT_OF_RANGE, 0, low[0], high[0])
+        return
+    start = uint64(low[0])
+    span = uint64(high[0]) - start
+    n, per_item = out.size, 16 // out.itemsize
+    for item in range(first, last):
+        a, b, c, d = words_at(stream, uint64(item))
+        i = item * per_item
+        if per_item == 2:
+            out[i] = start + (a | b << uint64(32)) % span
+            if i + 1 < n:
+                out[i + 1] = start + (c | d << uint64(32)) % span
+        else:
+            out[i] = start + a % span
+            if i + 1 < n:
+                out[i + 1] = start + b % span
+            if i + 2 < n:
+                out[i + 2] = start + c % span
+            if i + 3 < n:
+                out[i + 3] = start + d % span
 
 
 @kernel("inout_stream:uint64[1] counters:i")

@@ -119,6 +119,7 @@ def _bound(
     if not any(handles.values()):
         return body, list(arguments), list(results)
     graph = Graph(body.functions)
+    graph.scopes.extras = body.scopes.extras
     substitutes: dict[Tensor, Tensor] = {}
     inputs: list[Tensor | None] = []
     for argument in arguments:

@@ -81,6 +81,7 @@ def _over_rows(body: Body, n_components: int) -> RunnableGraph | None:
     if not components or body.controls or len(arguments) != len(body.inputs):
         return None
     graph = Graph(body.graph.functions)
+    graph.scopes.extras = body.graph.scopes.extras
     values: dict[Tensor, Value] = {}
     for i, tensor in enumerate(arguments):
         attrs = {"T": tensor.dtype, "index": i}

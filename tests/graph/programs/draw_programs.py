@@ -44,6 +44,19 @@ def normal_numbers(tf):
 
 
 @program
+def cut_off_and_whole_numbers(tf):
+    """Normal numbers within two standard deviations, and whole ones of both kinds."""
+
+    def step(i, x, y, z):
+        x = x * 0.5 + tf.random.truncated_normal([3, 3], seed=1)
+        y += tf.random.uniform([5], -3, 12, tf.int32, seed=2)
+        return x, y, z + tf.random.uniform([3], 0, 2**40, tf.int64, seed=3)
+
+    start = [tf.zeros([3, 3]), tf.zeros([5], tf.int32), tf.zeros([3], tf.int64)]
+    return loop(tf, step, 4, *start)
+
+
+@program
 def dropout_in_branches(tf):
     """What is left of a vector, in those iterations where it is dropped at all."""
 
