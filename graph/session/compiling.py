@@ -24,7 +24,7 @@ from ...engine.run.faults import Fault
 from ...engine.run.stages import ReadValue, RunAlone, Stage, StageMachine
 from ...schema import dtypes, errors
 from ..core.graph import Operation, Tensor
-from ..core.infer import KERNEL_ERRORS, each_output, infer_shapes, wrong_rank
+from ..core.infer import infer_shapes
 from ..core.order import is_back_edge, ordered
 from ..core.registry import Row, row_of
 from ..core.shapes import Shape, is_static, shown
@@ -33,7 +33,7 @@ from ..emit.lists import ListBuffer
 from ..emit.registry import EMITTERS
 from .delegated import DelegatedPart
 from .exchanges import TAKING, scheduled
-from .hosted import HOSTED
+from .kernel_calls import array_dtype, call_kernel, has_kernel, no_kernel
 from .plan_variables import CALLS, HANDLERS, PlanVariables, is_handle
 from .run_errors import failed, fault_words, located
 from .run_limits import check_bytes, check_countable, check_counts, check_size
@@ -41,7 +41,6 @@ from .stage import Site, StageVariables
 from .state import State
 
 if TYPE_CHECKING:
-    from ..core.protocols import DTypeAttr, Kernel
     from .delegated import Step
     from .stage import Stage as PlanStage
 
@@ -159,7 +158,9 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             if not any(earlier.type in CHECKS for earlier in self.order[:position]):
                 raise
             return RunAlone(op, op.inputs, op.outputs, _raising(error))
-        return RunAlone(op, op.inputs, op.outputs, lambda *arrays: self._call(op, arrays))
+        return RunAlone(
+            op, op.inputs, op.outputs, lambda *arrays: call_kernel(op, self.state, arrays)
+        )
 
     def _close(self, stage: PlanStage, readable: set[Tensor]) -> None:
         for tensor in self.fetched:
@@ -196,7 +197,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             buffers.append(self._box(stage, tensor))
             self.variables.require(stage, reader, buffers[-1])
         outputs = [
-            arena(shape, _array_dtype(tensor.dtype), tensor.name)
+            arena(shape, array_dtype(tensor.dtype), tensor.name)
             for tensor, shape in zip(part.outputs, part.sizes, strict=True)
         ]
 
@@ -215,7 +216,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             except (RuntimeError, ValueError) as error:
                 values = {**known, **dict(zip(part.inputs, arrays, strict=False))}
                 for op in part.operations:  # raises what the operation says of its data
-                    results = self._call(op, [values[tensor] for tensor in op.inputs])
+                    results = call_kernel(op, self.state, [values[tensor] for tensor in op.inputs])
                     values.update(zip(op.outputs, results, strict=True))
                 last = part.operations[-1]
                 raise errors.InternalError(None, last, located(last, str(error))) from error
@@ -349,16 +350,15 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         if len(arrays) < len(buffers):
             return None
         check_bytes(site.op, self.state.memory_limit)
-        return [constant(array) for array in self._call(site.op, arrays)]
+        return [constant(array) for array in call_kernel(site.op, self.state, arrays)]
 
     def _add_step(
         self, stage: PlanStage, site: Site, row: Row | None, buffers: Sequence[Buffer]
     ) -> bool:
         """Adds a step in Python; False when the sizes of its results are not known."""
         op = site.op
-        hosted = HOSTED.get(op.type)
-        if hosted is None and (row is None or row.kernel is None):
-            raise _no_kernel(op)
+        if not has_kernel(op):
+            raise no_kernel(op)
         writes = row.writes if row is not None else ()
         if writes:
             return self._add_change(stage, site, row, buffers, writes)
@@ -367,7 +367,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         if len(shapes) < len(inferred):
             return False
         outputs = [
-            arena(shape, _array_dtype(tensor.dtype), tensor.name)
+            arena(shape, array_dtype(tensor.dtype), tensor.name)
             for shape, tensor in zip(shapes, op.outputs, strict=True)
         ]
         stage.program.host(self._step(op, len(buffers)), buffers, outputs)
@@ -389,7 +389,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             stage.program.host(step, buffers, changed)
             return self._define(stage, op, changed[: len(op.outputs)])
         outputs = [
-            arena(shape, _array_dtype(tensor.dtype), tensor.name)
+            arena(shape, array_dtype(tensor.dtype), tensor.name)
             for shape, tensor in zip(_shapes(site, row), op.outputs, strict=True)
             if is_static(shape)
         ]
@@ -405,7 +405,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         """The function of a step: calls the kernel and copies its results to where they belong."""
 
         def step(*arrays: np.ndarray) -> None:
-            results = self._call(op, arrays[:n_inputs], in_place)
+            results = call_kernel(op, self.state, arrays[:n_inputs], in_place)
             if in_place:
                 return
             for target, result in zip(arrays[n_inputs:], results, strict=True):
@@ -415,30 +415,6 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
                 target[...] = result
 
         return step
-
-    def _call(
-        self, op: Operation, arrays: Sequence[np.ndarray], in_place: bool = False
-    ) -> list[np.ndarray]:
-        """What the kernel of an operation gives, in the dtypes that are declared."""
-        hosted, row = HOSTED.get(op.type), row_of(op.type)
-        try:
-            with np.errstate(all="ignore"):
-                if hosted is not None:
-                    results = hosted(op, self.state, *arrays)
-                elif row is None or row.kernel is None:
-                    raise _no_kernel(op)
-                else:
-                    keywords = {n: op if n == "op" else op.get_attr(n) for n in row.attrs}
-                    results = _kernel(op, row.kernel, arrays)(*arrays, **keywords)
-        except KERNEL_ERRORS as error:
-            words = str(error).removeprefix(f"{op.type} '{op.name}': ") or type(error).__name__
-            raise failed(op, wrong_rank(op.type, arrays) or words) from error
-        if in_place:
-            return []
-        return [
-            np.asarray(result).astype(_array_dtype(tensor.dtype), copy=False)
-            for tensor, result in zip(op.outputs, each_output(op, results), strict=True)
-        ]
 
 
 def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> list[Operation]:
@@ -514,21 +490,6 @@ def _raising(error: Exception) -> Callable[..., list[np.ndarray]]:
     return fail
 
 
-def _kernel(op: Operation, kernel: Kernel, arrays: Sequence[np.ndarray]) -> Kernel:
-    """The kernel of an op, or its kernel for 16-bit floats where the first operand has such."""
-    if not arrays or arrays[0].dtype.itemsize != 2 or arrays[0].dtype.kind not in "fV":
-        return kernel
-    from ..ops.narrow import KERNELS
-
-    return KERNELS.get(op.type, kernel)
-
-
-def _no_kernel(op: Operation) -> errors.UnimplementedError:
-    """The error for an operation that cannot be run."""
-    words = f"Op type {op.type} has no kernel"
-    return errors.UnimplementedError(None, op, located(op, words))
-
-
 def _unfed(op: Operation) -> Exception:
     """The error of a placeholder that was not fed."""
     dtype, shape = op.get_attr("dtype"), op.get_attr("shape")
@@ -555,8 +516,3 @@ def _unsuited(site: Site, error: ValueError) -> Exception:
     """What a shape function says of operands, as the error of the operation that runs."""
     words, prefix = str(error), _prefix(site)
     return failed(site.op, words.removeprefix(prefix)) if words.startswith(prefix) else error
-
-
-def _array_dtype(dtype: DTypeAttr) -> DTypeAttr:
-    """The dtype of arrays of an element type."""
-    return dtypes.array_dtype(np.dtype(dtype)) if dtype.names else dtype

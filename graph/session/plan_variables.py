@@ -20,6 +20,7 @@ from ...engine.plan.program import Program
 from ...schema import dtypes
 from ..core.graph import Operation, Tensor
 from ..core.order import data_and_control_inputs
+from ..core.registry import row_of
 from ..core.shapes import Shape, is_static, shown
 from .run_errors import failed, uninitialized
 from .state import State
@@ -262,6 +263,12 @@ HANDLERS: dict[str, Callable[[PlanVariables, Stage, Operation, int], Buffer | Se
     **dict.fromkeys(READS, PlanVariables.read),
 }
 """How the operations on variables are compiled: (variables, stage, operation, position)."""
+
+
+def is_about_variables(op: Operation) -> bool:
+    """Whether an operation makes, reads or writes a variable."""
+    row = row_of(op.type)
+    return op.type in HANDLERS or (row is not None and bool(row.writes))
 
 
 def copy_rows(program: Program, source: Buffer, target: Buffer) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,21 +13,35 @@ from ....schema import dtypes
 from ...core.function_graph import copy_graph, origin
 from ...core.graph import Graph, Tensor
 from ...core.hooks import implementation
+from ..compiling import needed
 from ..dataflow_graph import variable_of
 from ..hosted import hosted
+from ..kernel_calls import KernelRun, has_kernel
 from ..keys import shared_name
 from ..plan_pool import PlanPool
+from ..plan_variables import is_about_variables
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from ...core.graph import Operation
     from ...core.signatures.attributes import FunctionRef
     from ..state import State
+
+    Shapes: TypeAlias = "tuple[tuple[tuple[int, ...], np.dtype], ...]"
+    """The shapes and dtypes of arguments."""
 
 Arrays = Sequence[np.ndarray]
 HANDLE = np.empty((), object)
 """What a function gives for a handle of a variable, which everybody knows."""
 MAX_PLANS = 32
 """Plans kept for the body of one function, one for each set of shapes."""
+FIRST_SHAPES = 4
+"""Sets of shapes for which a function is compiled when they first come."""
+MAX_COUNTED = 1024
+"""Sets of shapes of which it is known how often they came."""
+MIN_USES = 16
+"""How often others come before it is: about as long as its kernels take for so many calls."""
 
 
 class RunnableGraph:
@@ -51,7 +67,8 @@ class RunnableGraph:
         self.inputs, self.outputs = list(inputs), list(outputs)
         self.values = [t for t in self.outputs if t.dtype != dtypes.RESOURCE]
         self.controls = list(controls)
-        self.plans: PlanPool[tuple[tuple[tuple[int, ...], np.dtype], ...]] = PlanPool(MAX_PLANS)
+        self.plans: PlanPool[Shapes] = PlanPool(MAX_PLANS)
+        self._uses = Counter["Shapes"]()
 
     def run(self, arrays: Arrays) -> list[np.ndarray]:
         """The results of the function, in memory of their own but for arguments it hands on."""
@@ -62,22 +79,50 @@ class RunnableGraph:
         }
         key = tuple((array.shape, array.dtype) for array in feeds.values())
         plan = self.plans.take(key)
+        if plan is None and self._is_rare(key) and self._kernel_run is not None:
+            values = self._kernel_run.fetch(feeds)
+            return [self._result(tensor, feeds, values) for tensor in self.outputs]
         if plan is None or plan.is_stale:
             shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
             with self.state.lock:
                 plan = implementation("plan")(self.state, [*self.values, *self.controls], shapes)
         try:
             values = plan.fetch(feeds)
-            return [
-                _handed(feeds.get(tensor, HANDLE))
-                if tensor.dtype == dtypes.RESOURCE
-                else feeds[tensor]
-                if tensor in feeds
-                else values[tensor].copy()
-                for tensor in self.outputs
-            ]
+            return [self._result(tensor, feeds, values) for tensor in self.outputs]
         finally:
             self.plans.give_back(key, plan)
+
+    @staticmethod
+    def _result(
+        tensor: Tensor, feeds: Mapping[Tensor, np.ndarray], values: Mapping[Tensor, np.ndarray]
+    ) -> np.ndarray:
+        if tensor.dtype == dtypes.RESOURCE:
+            return _handed(feeds.get(tensor, HANDLE))
+        return feeds[tensor] if tensor in feeds else values[tensor].copy()
+
+    def _is_rare(self, key: Shapes) -> bool:
+        """Whether kernels are to run for arguments of these shapes; what often comes is compiled.
+
+        A function whose arguments grow from call to call has no use for a plan of each size.
+        """
+        if len(self._uses) > MAX_COUNTED:
+            self._uses.clear()
+        self._uses[key] += 1
+        if len(self._uses) <= FIRST_SHAPES:
+            return False
+        if self._uses[key] < MIN_USES:
+            return True
+        del self._uses[key]
+        return False
+
+    @cached_property
+    def _kernel_run(self) -> KernelRun | None:
+        """What runs kernels alone; None where an operation has none, or is about variables."""
+        fetches = [*self.values, *self.controls]
+        operations = needed(fetches, [tensor for tensor in self.inputs if tensor is not None])
+        if not all(map(has_kernel, operations)) or any(map(is_about_variables, operations)):
+            return None
+        return KernelRun(self.state, operations, self.values)
 
 
 class Body(RunnableGraph):

@@ -207,6 +207,19 @@ def functions_of_python(tf):
     return [x, behind(tf, x, v.read_value)]
 
 
+@program
+def growing(tf):
+    """A sequence that each iteration makes longer by what it has so far."""
+
+    def step(i, x):
+        following = tf.reduce_sum(x[-2:], keepdims=True) % 97.0
+        return i + 1, tf.concat([x, following], 0)
+
+    shapes = tf.TensorShape([]), tf.TensorShape([None])
+    start = (tf.constant(0), tf.constant([1.0, 1.0]))
+    return tf.while_loop(lambda i, _: i < 40, step, start, shapes)
+
+
 def check_that_fails(tf):
     """A check in the third iteration: what the iterations before wrote stays."""
     v = variable(tf, "v", 0)

@@ -9,7 +9,7 @@ import flatlite.compat.v1 as tf
 from flatlite.graph.session import inlining
 from flatlite.graph.session.kernels import control as control_kernels
 
-from .loop_programs import PROGRAMS, failures, functions_of_python, values_of
+from .loop_programs import PROGRAMS, failures, functions_of_python, growing, values_of
 
 RECORDED = json.loads(Path(__file__).with_name("loop_programs.json").read_text())
 
@@ -19,7 +19,7 @@ def test_values(function, monkeypatch):
     def fail(*_):
         raise AssertionError("a function was run by Python")
 
-    if function is not functions_of_python:
+    if function not in (functions_of_python, growing):
         monkeypatch.setattr(control_kernels.Body, "run", fail)
     assert values_of(tf, function) == RECORDED[function.__name__]
 
@@ -34,3 +34,15 @@ def test_values_by_python(function, monkeypatch):
 def test_failures(ways, monkeypatch):
     monkeypatch.setattr(inlining, "WAYS", ways)
     assert failures(tf) == RECORDED["failures"]
+
+
+def test_sizes_that_do_not_come_again_are_not_compiled():
+    with tf.Graph().as_default(), tf.Session() as session:
+        sequence = growing(tf)
+        session.run(sequence)
+        bodies = session.state.bodies.values()
+        assert max(len(body.plans.items()) for body in bodies) == control_kernels.FIRST_SHAPES
+        for _ in range(control_kernels.MIN_USES):
+            session.run(sequence)
+        assert len(session.state.bodies) == 2
+        assert max(len(body.plans.items()) for body in bodies) == control_kernels.MAX_PLANS
