@@ -44,6 +44,11 @@ MAX_PASSES = 8
 MAX_LIST_BYTES = 1 << 30
 """Of memory for a list of which only a bound of its length is known."""
 
+COMPARISONS = {"Greater": (-1, 0), "GreaterEqual": (-1, 1), "Less": (1, 0), "LessEqual": (1, 1)}
+"""By the type of a condition: in which direction a counter comes to its limit, and whether an
+iteration begins with it there.
+"""
+
 UNUSED = constant(np.zeros(0, np.uint8))
 """In the place of a result that nobody needs."""
 
@@ -352,7 +357,8 @@ class _Loop:
         control.loop(program, first, during, check, body, again)
         for i, start in starts.items():
             self._note_length(start, carried[i], grown.get(i, 0))
-        return [carried.get(i, operand) for i, operand in enumerate(self.operands)]
+        results = {i: self._after(i, buffer, iteration) for i, buffer in carried.items()}
+        return [results.get(i, operand) for i, operand in enumerate(self.operands)]
 
     def _record(self, carried: dict[int, Buffer]) -> tuple[Recording, Recording]:
         check = self._check(carried)
@@ -442,31 +448,47 @@ class _Loop:
                 tensors += op.inputs
                 continue
             parts += 1
-            n = self._iterations(op, check, iteration) if op.type in ("Less", "LessEqual") else None
+            n = self._iterations(op, check, iteration) if op.type in COMPARISONS else None
             if n is not None:
                 self.bound = n if self.bound is None else min(n, self.bound)
         self.is_exact = self.bound is not None and parts == 1
 
     def _iterations(self, op: Operation, check: Recording, iteration: Recording) -> int | None:
-        """How often a counter is below its limit."""
+        """How often a counter is on the one side of its limit."""
         place = _place(self.condition, op.inputs[0])
         limit = check.value_of(op.inputs[1])
         if place is None or limit is None or limit.ndim or place not in self.changing:
             return None
-        start, after = self.operands[place].value, self.body.outputs[place]
+        start, step = self.operands[place].value, self._step(place, iteration)
+        sign, includes_limit = COMPARISONS[op.type]
+        if start is None or step is None or sign * step <= 0:
+            return None
+        distance = sign * (int(limit) - int(start)) + includes_limit
+        return max(0, ceil(distance / abs(step)))
+
+    def _step(self, place: int, iteration: Recording) -> int | None:
+        """What every iteration adds to a variable; None where that is not always the same."""
+        after = self.body.outputs[place]
         while after.op.type == "Identity":
             after = after.op.inputs[0]
-        if start is None or start.dtype.kind != "i" or after.op.type not in ("Add", "AddV2"):
+        if after.dtype not in (np.int32, np.int64) or after.op.type not in ("Add", "AddV2", "Sub"):
             return None
         values = [iteration.value_of(tensor) for tensor in after.op.inputs]
         positions = [_place(self.body, tensor) for tensor in after.op.inputs]
-        if place not in positions:
+        sign = -1 if after.op.type == "Sub" else 1
+        if place not in positions[: 1 if sign < 0 else 2]:
             return None
         step = values[1 - positions.index(place)]
-        if step is None or step.ndim or step <= 0:
-            return None
-        last = int(limit) + (op.type == "LessEqual")
-        return max(0, ceil((last - int(start)) / int(step)))
+        return None if step is None or step.ndim else sign * int(step)
+
+    def _after(self, i: int, carried: Buffer, iteration: Recording) -> Buffer:
+        """A variable behind the loop: a number where it counts iterations of which all is known."""
+        start, step = self.operands[i].value, self._step(i, iteration)
+        if self.is_exact and self.bound is not None and start is not None and step is not None:
+            total = int(start) + step * self.bound
+            if np.iinfo(carried.dtype).min <= total <= np.iinfo(carried.dtype).max:
+                return constant(np.array(total, carried.dtype))
+        return carried
 
 
 def _learned(start: Buffer, after: Buffer) -> Buffer:

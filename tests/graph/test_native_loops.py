@@ -140,6 +140,27 @@ def gradients_of_branches():
     return results
 
 
+def second_derivative():
+    """y = x^8 / 128 by three squares: y' = x^7 / 16, y'' = 7 x^6 / 16."""
+    x = X()
+    y = tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, y * y * 0.5), (0, x))[1]
+    first = tf.gradients(y, x)[0]
+    return [y, first, tf.gradients(first, x)[0]]
+
+
+def counters():
+    """Loops that count up and down to numbers, and what their counters are behind them."""
+    x = X()
+    loops = [
+        tf.while_loop(lambda i, _: i > 0, lambda i, y: (i - 2, y + 1.0), (7, x)),
+        tf.while_loop(lambda i, _: i >= -3, lambda i, y: (i + (-3), y * 2.0), (6, x)),
+        tf.while_loop(lambda i, _: i <= 9, lambda i, y: (3 + i, y - 1.0), (0, x)),
+        tf.while_loop(lambda i, _: i < 0, lambda i, y: (i - 1, y), (5, x)),
+        tf.while_loop(lambda i, _: i < 2, lambda i, y: (i + 1, y), (0, x), maximum_iterations=1),
+    ]
+    return [*loops, *(tf.fill([loop[0] + 10], loop[1][0]) for loop in loops)]
+
+
 PROGRAMS = [
     lambda: counted(4),
     lambda: counted(0),
@@ -154,6 +175,8 @@ PROGRAMS = [
     nested_gradient,
     recurrent_in_a_loop,
     gradients_of_branches,
+    second_derivative,
+    counters,
 ]
 
 
@@ -180,6 +203,19 @@ def test_same_values_without_python(index, threads, monkeypatch):
     for values in results(program, threads):
         for a, b in zip(values, expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+
+
+def test_second_derivative():
+    x = np.array([0.5, 1.0, -2.0])
+    for values in zip(
+        results(second_derivative)[0], [x**8 / 128, x**7 / 16, 7 * x**6 / 16], strict=True
+    ):
+        np.testing.assert_allclose(*values, rtol=1e-6)
+
+
+def test_counters():
+    counted = [int(values) for values in results(counters)[0][:10:2]]
+    assert counted == [-1, -6, 12, 5, 1]
 
 
 def lists_of_unequal_lengths():
