@@ -495,6 +495,7 @@ class TFLiteConverter(Results):
 
         if self._deferred is not None:
             raise ConverterError(str(self._deferred[0])) from self._deferred[0]
+        self.check_kinds()
         self._check_statistics()
         if self._api_version == 1:
             check_ranges_of_inputs(self)

@@ -142,7 +142,7 @@ def as_dtype(name: str, value: Any) -> np.dtype | None:
         return None
     try:
         return np.dtype(getattr(value, "as_numpy_dtype", value))
-    except TypeError:
+    except (TypeError, ValueError):
         raise ValueError(
             f"{name} must be a type such as np.float32 or lite.constants.FLOAT, got {value!r}"
         ) from None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,6 +121,16 @@ class Settings:
         warn_deprecated("post_training_quantize", "optimizations=[Optimize.DEFAULT]", 4)
         self.optimizations = [Optimize.DEFAULT] if value else []
 
+    def check_kinds(self) -> None:
+        """Raises ValueError for values that are not even of the kind that is read of them."""
+        self.target_spec = as_target_spec(self.target_spec)
+        if not isinstance(self.target_spec, TargetSpec):
+            raise ValueError(f"target_spec must be a TargetSpec, got {self.target_spec!r}")
+        for name, (is_kind, words) in KINDS.items():
+            value = attrgetter(name)(self)
+            if not is_kind(value):
+                raise ValueError(f"{name} must be {words}, got {value!r}")
+
     def check(self) -> None:
         """Raises ValueError for values that contradict the documents or that would be ignored.
 
@@ -133,7 +145,6 @@ class Settings:
         )
 
         self.optimizations = as_members(self.optimizations, Optimize)
-        self.target_spec = as_target_spec(self.target_spec)
         check_choices(self)
         unsupported = [name for name, is_set in UNSUPPORTED.items() if is_set(self)]
         if unsupported:
@@ -191,8 +202,6 @@ def check_choices(settings: Settings) -> None:
     for name in ("inference_type", "inference_input_type", "inference_output_type"):
         as_dtype(name, getattr(settings, name))
     check_members("optimizations", settings.optimizations, Optimize)
-    if not isinstance(settings.target_spec, TargetSpec):
-        raise ValueError(f"target_spec must be a TargetSpec, got {settings.target_spec!r}")
     check_members("target_spec.supported_ops", settings.target_spec.supported_ops, OpsSet)
     if settings.output_format not in (constants.TFLITE, constants.GRAPHVIZ_DOT):
         raise ValueError(
@@ -287,6 +296,28 @@ def check_members(name: str, values: Any, kind: type) -> None:
     if not is_list or not all(isinstance(value, kind) for value in values):
         raise ValueError(f"{name} must be a list of {kind.__name__} members, got {values!r}")
 
+
+def is_path(value: object) -> bool:
+    """Whether it may be a path; None is none."""
+    return value is None or isinstance(value, str | os.PathLike)
+
+
+def is_collection(value: object) -> bool:
+    """Whether it has elements, and is no text."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | type)
+
+
+KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "quantized_input_stats": (
+        lambda value: value is None or isinstance(value, Mapping),
+        "a dict of (mean, standard deviation) by input name",
+    ),
+    "conversion_summary_dir": (is_path, "the path of a folder"),
+    "dump_graphviz_dir": (is_path, "the path of a folder"),
+    "target_spec.supported_types": (is_collection, "a list of types"),
+    "target_spec.experimental_select_user_tf_ops": (is_collection, "a list of operator names"),
+}
+"""What attributes must be, by name: a test, and the words for it."""
 
 UNSUPPORTED: dict[str, Callable[[Settings], object]] = {
     "inference_type": lambda s: (

@@ -130,7 +130,7 @@ def _source_of(
     inputs = _inputs(graph, model, shapes)
     writer = Writer(graph, is_keras3)
     results = writer.write(model, list(inputs.values()), inner_scope("", model.name))
-    outputs = _distinct_outputs(graph, _outputs(model, results, is_keras3))
+    outputs = _distinct_outputs(graph, _outputs(model, results, is_keras3, is_frozen))
     ends = _chosen_inputs(inputs, arrays[0]), outputs
     if arrays[1] is not None:
         ends = ends[0], _chosen_outputs(outputs, writer.results, arrays[1])
@@ -186,15 +186,15 @@ def _input_name(key: str) -> str:
     return f"{KEY}_{key}:0"
 
 
-def _outputs(model: Model, results: Any, is_keras3: bool) -> dict[str, Tensor]:
-    """A model's results by the keys that its Keras gives them."""
-    if isinstance(results, dict):
+def _outputs(model: Model, results: Any, is_keras3: bool, is_frozen: bool) -> dict[str, Tensor]:
+    """A model's results by the keys its Keras gives them: names of layers in Keras 2."""
+    if isinstance(results, dict) and (is_keras3 or is_frozen):
         return dict(zip(results, flatten(results), strict=False))
-    tensors = flatten(results)
+    tensors = flatten(results, by_key=True)
     if is_keras3:
         return {f"output_{i}": tensor for i, tensor in enumerate(tensors)}
     keys: dict[str, Tensor] = {}
-    for reference, tensor in zip(flatten(model.outputs), tensors, strict=True):
+    for reference, tensor in zip(flatten(model.outputs, by_key=True), tensors, strict=True):
         key, n = reference.layer, 0
         while key in keys:
             n += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -83,13 +83,13 @@ def load(
     meta = choose_graph(read_saved_model(folder), tags, folder, api_version)
     refuse_keys(meta, input_arrays)
     keys = choose_signatures(meta, signature_keys, api_version)
+    known = {node.name: node.op for node in meta.graph_def.node}
     signatures = [
-        _signature_names(key, meta.signature_def[key]).replaced(input_arrays, output_arrays)
+        _signature_names(key, meta.signature_def[key]).replaced(input_arrays, output_arrays, known)
         for key in keys
     ]
     restore_op = op_name(meta.saver_def.restore_op_name)
     roots = [op_name(name) for signature in signatures for name in signature.names()]
-    known = {node.name: node.op for node in meta.graph_def.node}
     filling = _table_roots(meta)
     copies = variable_copies(meta.graph_def.node)
     prune_nodes(meta.graph_def, [restore_op, *filling, *roots])
@@ -205,15 +205,20 @@ class _SignatureNames:
         """The names of all tensors."""
         return [*self.inputs.values(), *self.outputs.values()]
 
-    def replaced(self, input_arrays, output_arrays) -> _SignatureNames:
-        """The same with other tensors, given by name or by key, in the order given."""
+    def replaced(
+        self,
+        input_arrays: Iterable[str] | None,
+        output_arrays: Iterable[str] | None,
+        known: Container[str],
+    ) -> _SignatureNames:
+        """The same with other tensors, by name or by key, in the order of the arguments.
+
+        What names an operation of `known` is no key, as for TensorFlow 1's converter.
+        """
         if input_arrays is None and output_arrays is None:
             return self
-        for names, argument in ((input_arrays, "input_arrays"), (output_arrays, "output_arrays")):
-            if names is not None:
-                check_names(names, argument)
-        inputs = _chosen(self.inputs, input_arrays)
-        outputs = _chosen(self.outputs, output_arrays)
+        inputs = _chosen(self.inputs, input_arrays, known, "input_arrays")
+        outputs = _chosen(self.outputs, output_arrays, known, "output_arrays")
         return _SignatureNames(self.key, inputs, outputs, self.shapes, True)
 
 
@@ -234,13 +239,30 @@ def _signature_names(key: str, signature_def) -> _SignatureNames:
     return _SignatureNames(key, tensor_names["input"], tensor_names["output"], shapes)
 
 
-def _chosen(tensor_names: dict[str, str], arrays: Iterable[str] | None) -> dict[str, str]:
+def _chosen(
+    tensor_names: dict[str, str],
+    arrays: Iterable[str] | None,
+    known: Container[str],
+    argument: str,
+) -> dict[str, str]:
     """The tensors of a signature, or `arrays` in their place: tensor names by key."""
     if arrays is None:
         return tensor_names
+    check_names(arrays, argument)
+    names = [_tensor_name(name, tensor_names, known) for name in arrays]
+    check_names(names, argument)
     keys = {full_name(name): key for key, name in tensor_names.items()}
-    names = [tensor_names.get(name, name) for name in arrays]
-    return {keys.get(full_name(name), short_name(name)): name for name in names}
+    chosen = {}
+    for name in names:
+        is_key = short_name(name) in tensor_names
+        other = full_name(name) if is_key else short_name(name)
+        chosen[keys.get(full_name(name), other)] = name
+    return chosen
+
+
+def _tensor_name(name: str, tensor_names: dict[str, str], known: Container[str]) -> str:
+    """The tensor a caller means by a name: that of an operation of `known`, or else of a key."""
+    return name if op_name(name) in known else tensor_names.get(name, name)
 
 
 def _tensors(
@@ -265,7 +287,10 @@ def _shapes(
 ) -> list[Shape]:
     """What graph, signature and the caller's `shapes`, by key or tensor name, say of the inputs."""
     names = {signature.inputs[key]: tensor for key, tensor in inputs.items()}
-    requested = {signature.inputs.get(name, name): shape for name, shape in (shapes or {}).items()}
+    known = set(map(op_name, names))
+    requested = {
+        _tensor_name(name, signature.inputs, known): shape for name, shape in (shapes or {}).items()
+    }
     declared = {signature.inputs[key]: signature.shapes.get(key) for key in inputs}
     return list(set_shapes(names, declared, requested).values())
 

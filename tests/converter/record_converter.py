@@ -77,6 +77,11 @@ def write_mapped():
         for i, (name, x) in enumerate(zip("qpr", inputs.values(), strict=True))
     }
     tf_keras.Model(inputs, outputs).save(HERE / "keras" / "mapped_keras2.h5")
+    shapes = {"c": (4,), "b": (5,), "a": (3, 4)}
+    inputs = [tf_keras.Input(shape, name=name) for name, shape in shapes.items()]
+    shared, zeta = tf_keras.layers.Dense(2, name="shared"), tf_keras.layers.Dense(3, name="zeta")
+    outputs = {key: f(x) for key, f, x in zip("rpq", (shared, zeta, shared), inputs, strict=True)}
+    tf_keras.Model(inputs, outputs).save(HERE / "keras" / "mapped_keras2.keras")
 
 
 def load(lite, v1, keras, kind, path, arguments):

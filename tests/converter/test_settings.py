@@ -185,6 +185,27 @@ def test_unknown_underscores_are_refused():
         converter()._experimental_calibrate = True
 
 
+WRONG_KINDS = {
+    "quantized_input_stats": [(0, 1), 5],
+    "conversion_summary_dir": [5, {"x": 1}],
+    "dump_graphviz_dir": [["x"], True],
+    "inference_input_type": [{"x": "y"}, {"x": (1,)}],
+    "target_spec.supported_types": [np.float32, 5, "x"],
+    "target_spec.experimental_select_user_tf_ops": [None, "x"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in WRONG_KINDS.items() for value in values]
+)
+def test_values_of_another_kind_are_refused_by_name(name, value):
+    one = converter()
+    owner, _, attribute = name.rpartition(".")
+    setattr(one.target_spec if owner else one, attribute, value)
+    with pytest.raises(ValueError, match=f"^{name} must be "):
+        one.convert()
+
+
 @pytest.mark.parametrize(
     ("name", "value", "others"),
     [

@@ -219,6 +219,23 @@ def test_shapes_are_given_by_key_or_tensor_name():
         )
 
 
+def test_names_of_tensors_come_before_keys(tmp_path):
+    def swap(meta):
+        outputs = meta.signature_def["serving_default"].outputs
+        outputs["hidden"].CopyFrom(outputs["z"])
+        outputs["z"].CopyFrom(outputs["a"])
+
+    folder = change(tmp_path, "version_1", swap)
+    for names, tensors in (
+        (["z", "hidden"], ["z:0", "hidden:0"]),
+        (["a", "add", "z:0"], ["hidden:0", "add:0", "z:0"]),
+    ):
+        (source,) = saved_model.load(folder, ["serve"], output_arrays=names)
+        assert [port.name for port in source.outputs] == tensors
+    with pytest.raises(ValueError, match="output_arrays must name each tensor once, got 'hidden"):
+        saved_model.load(folder, ["serve"], output_arrays=["a", "hidden"])
+
+
 def copy(tmp_path, name):
     return shutil.copytree(MODELS / name, tmp_path / name)
 

@@ -192,11 +192,10 @@ POSITIONS = {
     "several, version 1": ("v1", SEVERAL, {"signature_key": "subtract"}),
     "open": ("v2", OPEN, {}),
     "version 1": ("v1", VERSION_1, {}),
-    "mapped_keras2.h5": (
-        "keras",
-        lambda folder: os.path.join(folder, "keras/mapped_keras2.h5"),
-        {},
-    ),
+    **{
+        name: ("keras", lambda folder, name=name: os.path.join(folder, "keras", name), {})
+        for name in ("mapped_keras2.h5", "mapped_keras2.keras")
+    },
     **{
         f"{name}_keras{n}{suffix}": (
             "keras",
