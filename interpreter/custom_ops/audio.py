@@ -34,7 +34,11 @@ def audio_spectrogram(node: Node) -> HostCall:
     except ValueError as error:
         node.fail(f"option {error}")
     shape = (x.shape[1], spectrogram.n_windows(x.shape[0]), spectrogram.n_frequencies)
-    return by_numpy(node, lambda x: [spectrogram(x)], (shape, np.float32))
+
+    def run(x: np.ndarray) -> list[np.ndarray]:
+        return [spectrogram(x)]
+
+    return by_numpy(node, run, (shape, np.float32))
 
 
 @custom("Mfcc")
