@@ -1,8 +1,9 @@
 """Flex operators: operations of TensorFlow in a file, run by graph/'s kernels.
 
 Their options hold the operation as TensorFlow's NodeDef. Operations that open files, change
-variables or call functions are refused: a model is data. Checkpoints are written and read where
-the caller says: their path must be an input of the function that the caller runs.
+variables or call functions are refused: a model is data. Lookup tables are the interpreter's, as
+variables are. Checkpoints are written and read where the caller says: their path must be an input
+of the function that the caller runs.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from ..graph.core.shapes import is_static
 from ..graph.core.signatures.signatures import signature_of
 from ..graph.format.graphdef import import_node
 from ..graph.session.hosted import HOSTED
+from ..graph.session.resources import handle_of
 from ..graph.session.state import State
-from ..schema.dtypes import tf_name
+from ..graph.session.tables import Table
+from ..schema.dtypes import RESOURCE, tf_name
 from ..schema.errors import ModelError, OpError
 from ..schema.flexbuffer import read_flexbuffer
+from .checks import scope_of
 from .plan.node import HostCall, Node, NodeError
 
 if TYPE_CHECKING:
@@ -46,6 +50,15 @@ _FILES = {
     *("ReadFile", "WriteFile", "MatchingFiles", "MergeV2Checkpoints"),
     *("ImmutableConst", "PyFunc", "EagerPyFunc"),
 }
+_TABLES = {
+    *("HashTableV2", "MutableHashTableV2", "MutableHashTableOfTensorsV2"),
+    *("MutableDenseHashTableV2", "InitializeTableV2", "LookupTableImportV2"),
+    *("LookupTableFindV2", "LookupTableSizeV2", "LookupTableInsertV2", "LookupTableRemoveV2"),
+    "LookupTableExportV2",
+}
+"""Lookup tables: they live in the interpreter's memory, as those of HASHTABLE."""
+_TABLE = "Flex table"
+"""What tells a table's number from others in the interpreter's resources."""
 _MAX_CONSTANT = 1024
 """Elements of an input whose value shape functions may look at."""
 
@@ -133,7 +146,7 @@ def reason_against(kind: str) -> str:
     row, signature = row_of(kind), signature_of(kind)
     if kind in _FILES or (row is not None and row.writes):
         return f"{kind} opens files or changes variables, which no model may"
-    hosted = HOSTED.get(kind) if kind in _RANDOM | _CHECKPOINTS else None
+    hosted = HOSTED.get(kind) if kind in _RANDOM | _CHECKPOINTS | _TABLES else None
     allowed = hosted is not None or kind in _STATELESS
     if signature is not None and signature.is_stateful and not allowed:
         return f"{kind} keeps a state, which Flex operators may not in flatlite"
@@ -158,6 +171,8 @@ def _kernel(node: Node, op: Operation) -> Kernel:
         return _random_kernel(node, op)
     if op.type in _CHECKPOINTS:
         return _checkpoint_kernel(node, op)
+    if op.type in _TABLES:
+        return _table_kernel(node, op)
     row = row_of(op.type)
     if row is None or row.kernel is None:
         raise _unsupported(node, f"there is no kernel for {op.type}")
@@ -177,6 +192,34 @@ def _checkpoint_kernel(node: Node, op: Operation) -> Kernel:
         return [np.asarray(item) for item in each_output(op, function(op, State(), *arrays))]
 
     return run
+
+
+def _table_kernel(node: Node, op: Operation) -> Kernel:
+    """What makes, fills or reads a lookup table of the interpreter, which its number stands for."""
+    function = HOSTED.known(op.type)
+    makes = not any(_is_handle(x) for x in op.inputs)
+
+    def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        resources = scope_of(node).resources
+        if not makes:
+            handle, *others = arrays
+            table = resources.get(int(handle["resource"].ravel()[0]))
+            results = each_output(op, function(op, State(), handle_of(table), *others))
+            return [np.asarray(result) for result in results]
+        state = State()
+        key = state.variable_key(op)
+        number = scope_of(node).resource(_TABLE, key)
+        if isinstance(resources.get(number), Table):
+            state.tables[key] = cast("Table", resources[number])
+        function(op, state, *arrays)
+        resources[number] = state.tables[key]
+        return [np.array((number,), RESOURCE)]
+
+    return run
+
+
+def _is_handle(tensor: Tensor) -> bool:
+    return tensor.dtype is not None and tensor.dtype.dtype == RESOURCE
 
 
 def _is_callers(node: Node, i: int) -> bool:
@@ -218,5 +261,7 @@ def _random_kernel(node: Node, op: Operation) -> Kernel:
 
 def _dtype(tensor: Tensor) -> np.dtype:
     """The type of a result as the interpreter has it: strings are objects."""
+    if _is_handle(tensor):
+        return RESOURCE
     dtype = cast("np.dtype | None", None if tensor.dtype is None else tensor.dtype.dtype)
     return np.dtype(object) if dtype is None or dtype.names or dtype.hasobject else dtype

@@ -37,6 +37,7 @@ ApplyProximalAdagrad: RawOp
 ApplyProximalGradientDescent: RawOp
 ApplyRMSProp: RawOp
 ApproxTopK: RawOp
+ApproximateEqual: RawOp
 ArgMax: RawOp
 ArgMin: RawOp
 AsString: RawOp
@@ -294,7 +295,10 @@ IgammaGradA: RawOp
 Igammac: RawOp
 IgnoreErrorsDataset: RawOp
 Imag: RawOp
+ImageProjectiveTransformV2: RawOp
+ImageProjectiveTransformV3: RawOp
 ImageSummary: RawOp
+InTopK: RawOp
 InTopKV2: RawOp
 InitializeTable: RawOp
 InitializeTableFromTextFileV2: RawOp

@@ -1,4 +1,4 @@
-"""Sound as files of 16-bit samples (WAV): DecodeWav, EncodeWav."""
+"""Sound: files of 16-bit samples (WAV), spectrograms and their cepstra."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from ...engine.spectra import Cepstrum, Spectrogram
 from ..core.registry import op
+from ..core.shapes import known, require
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -133,3 +135,48 @@ def decode_wav(
         behind = max(desired_samples - n, 0)
         samples = np.pad(samples[:desired_samples], ((0, behind), (0, 0)))
     return samples.astype(np.float32) / _SCALE, np.array(rate, np.int32)
+
+
+def _spectrogram_of(op: OperationView) -> Spectrogram:
+    size, stride = (cast("int", op.get_attr(name)) for name in ("window_size", "stride"))
+    require(op, size > 1, f"window size must be > 1, got {size}")
+    require(op, stride > 0, f"stride must be strictly positive, got {stride}")
+    return Spectrogram(size, stride, cast("bool", op.get_attr("magnitude_squared")))
+
+
+def _spectrogram_shape(op: OperationView) -> Shape:
+    samples, channels = known(op, 0, 2)
+    spectrogram = _spectrogram_of(op)
+    n_windows = None if samples is None else spectrogram.n_windows(samples)
+    return channels, n_windows, spectrogram.n_frequencies
+
+
+@op("AudioSpectrogram", shape=_spectrogram_shape)
+def audio_spectrogram(x: np.ndarray, *, op: OperationView) -> np.ndarray:
+    """The energies of each frequency in windows of each channel's samples, or their roots."""
+    spectrogram = _spectrogram_of(op)
+    spectrogram.check()
+    return spectrogram(x)
+
+
+def _cepstrum_shape(op: OperationView) -> Shape:
+    channels, n_windows, _ = known(op, 0, 3)
+    _require_rank(op, 1, 0)
+    return channels, n_windows, cast("int", op.get_attr("dct_coefficient_count"))
+
+
+@op("Mfcc", shape=_cepstrum_shape)
+def mfcc(
+    spectrogram: np.ndarray,
+    sample_rate: np.ndarray,
+    *,
+    upper_frequency_limit: float,
+    lower_frequency_limit: float,
+    filterbank_channel_count: int,
+    dct_coefficient_count: int,
+) -> np.ndarray:
+    """The first coefficients of a spectrogram's cepstrum on the mel scale."""
+    limits = lower_frequency_limit, upper_frequency_limit
+    cepstrum = Cepstrum(filterbank_channel_count, dct_coefficient_count, *limits)
+    cepstrum.check(spectrogram.shape[2])
+    return cepstrum(spectrogram, int(sample_rate))

@@ -251,6 +251,12 @@ add_row("Equal", _compared(np.equal, False), _comparable)
 add_row("NotEqual", _compared(np.not_equal, True), _comparable)
 
 
+@op("ApproximateEqual", shape=lambda op: merged(op, range(2)))
+def approximate_equal(x: np.ndarray, y: np.ndarray, *, tolerance: float) -> np.ndarray:
+    """Whether two numbers are no more than `tolerance` apart."""
+    return np.abs(x - y) <= np.float32(tolerance)
+
+
 @op("AddN", "AccumulateNV2", shape=lambda op: merged(op, range(len(op.inputs))))
 def add_n(*inputs: np.ndarray) -> np.ndarray:
     """The sum of all inputs, in their order, each sum rounded to the type."""

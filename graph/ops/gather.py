@@ -437,6 +437,12 @@ def in_top_k(predictions: np.ndarray, targets: np.ndarray, k: np.ndarray) -> np.
     return inside & np.isfinite(predictions).all(1) & (better < int(k))
 
 
+@op("InTopK", shape=_in_top_k_shape)
+def in_top_k_of_attribute(predictions: np.ndarray, targets: np.ndarray, *, k: int) -> np.ndarray:
+    """Whether each target is among the `k` best predictions of its row."""
+    return in_top_k(predictions, targets, np.array(k))
+
+
 @op("DynamicPartition", shape=lambda op: [_partition_shape(op)] * op.get_attr("num_partitions"))
 def dynamic_partition(
     x: np.ndarray, partitions: np.ndarray, *, num_partitions: int

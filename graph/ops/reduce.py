@@ -378,3 +378,43 @@ def _sparse_segment_shape(op: OperationView) -> Shape:
 for _name, _divisor in SPARSE_SEGMENT.items():
     add_row(_name, _sparse_segment(_divisor), _sparse_segment_shape)
     add_row(f"{_name}WithNumSegments", _sparse_segment(_divisor), _sparse_segment_shape)
+
+
+def _sparse_segment_grad(
+    divisor: Callable[[np.ndarray], np.ndarray],
+) -> Callable[..., np.ndarray]:
+    """A kernel that adds the gradient of each segment to the rows it was made of."""
+
+    def kernel(
+        grad: np.ndarray, indices: np.ndarray, ids: np.ndarray, output_dim0: np.ndarray
+    ) -> np.ndarray:
+        n_rows, n_segments = int(output_dim0), len(grad)
+        if indices.ndim != 1 or indices.shape != ids.shape:
+            raise ValueError("segment_ids and indices should have same size.")
+        result = np.zeros((n_rows, *grad.shape[1:]), wide(grad))
+        if not result.size or not ids.size:
+            return result
+        if ids[-1] >= n_segments:
+            raise ValueError("Invalid number of segments")
+        for name, numbers, n in (("Segment id", ids, n_segments), ("Index", indices, n_rows)):
+            wrong = numbers[(numbers < 0) | (numbers >= n)]
+            if wrong.size:
+                raise ValueError(f"{name} {wrong[0]} out of range [0, {n}).")
+        by = divisor(np.maximum(np.bincount(ids, minlength=n_segments), 1))
+        shares = grad.astype(wide(grad)) / by.reshape((-1,) + (1,) * (grad.ndim - 1))
+        np.add.at(result, indices, shares[ids])
+        return result
+
+    return kernel
+
+
+def _sparse_segment_grad_shape(op: OperationView) -> Shape:
+    merged_shapes(op, known(op, 1, 1), known(op, 2, 1))
+    known(op, 3, 0)
+    rows = integers(op, 3)
+    require(op, rows is None or rows[0] >= 0, "Cannot specify a negative value for output_dim0")
+    return ((rows[0] if rows else None),) + known(op, 0)[1:]
+
+
+for _name, _divisor in SPARSE_SEGMENT.items():
+    add_row(f"{_name}Grad", _sparse_segment_grad(_divisor), _sparse_segment_grad_shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from copy import deepcopy
 from typing import cast
 
 import numpy as np
@@ -41,6 +42,10 @@ class Table:
     def size(self) -> int:
         """How many keys there are."""
         return len(self.entries)
+
+    def copy(self) -> Table:
+        """A table of its own with the same contents."""
+        return deepcopy(self)
 
     def _keys(self, keys: np.ndarray) -> list[Hashable]:
         """Keys as Python values: numbers, bytes, or tuples of them."""

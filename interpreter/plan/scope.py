@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
     from ...engine.plan.buffer import Storage
     from ...engine.run.limits import Limits
+    from ...graph.session.tables import Table as FlexTable
     from ..delegation.partition import AnyDelegate
     from ..model import LoadedModel
     from ..spec import SubgraphSpec
     from .observation import Observation
     from .plan import Plan
 
-    Resource: TypeAlias = "np.ndarray | Table"
-    """A variable's value, or a hash table."""
+    Resource: TypeAlias = "np.ndarray | Table | FlexTable"
+    """A variable's value, a hash table, or one of Flex operators."""
     OperandKey: TypeAlias = tuple[int, tuple[int, ...], Storage | None]
     """Number of the type, shape, and storage of a constant."""
 

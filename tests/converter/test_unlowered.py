@@ -114,6 +114,13 @@ REASONS = {
     "boxes suppressed by a matrix of overlaps; Flex": """
         NonMaxSuppressionWithOverlaps
     """,
+    "images seen through a projective transform, and gradients of embeddings; Flex": """
+        ImageProjectiveTransformV2 ImageProjectiveTransformV3 SparseSegmentMeanGrad
+        SparseSegmentSqrtNGrad SparseSegmentSumGrad
+    """,
+    "comparisons that no layer writes; Flex": """
+        ApproximateEqual InTopK
+    """,
     "gradients of resized images": """
         CropAndResizeGradBoxes CropAndResizeGradImage ResizeBicubicGrad ScaleAndTranslateGrad
     """,
@@ -154,8 +161,8 @@ REASONS = {
         MergeV2Checkpoints Restore RestoreSlice RestoreV2 Save SaveSlices SaveV2 ShardedFilename
         ShardedFilespec
     """,
-    "sounds as the bytes of files; Flex": """
-        DecodeWav EncodeWav
+    "sounds as the bytes of files, and their features; Flex": """
+        AudioSpectrogram DecodeWav EncodeWav Mfcc
     """,
     "patches of volumes; Flex": """
         ExtractVolumePatches

@@ -78,7 +78,7 @@ def _empty(case: Case) -> Iterator[tuple[str, list]]:
             sizes[n] += 1
             yield f"in{i}.shape[{axis}]=0", _with(case, {i: x.take(range(0), axis)})
     for n in (n for n, count in sizes.items() if count > 1):
-        emptied = {i: x[tuple(slice(0 if m == n else None) for m in x.shape)] for i, x in
+        emptied = {i: x[(*(slice(0 if m == n else None) for m in x.shape), ...)] for i, x in
                    _arrays(case)}  # fmt: skip
         yield f"every {n}=0", _with(case, emptied)
         moving = {i: x for i, x in emptied.items() if i not in _lists(case)}

@@ -250,4 +250,31 @@ case(
     c([0, 0, 0], np.float32),
     c([1, 1, 1], np.float32),
 )
+for _size, _stride in ((2, 1), (16, 7), (30, 10), (400, 160)):
+    case(f"AudioSpectrogram/{_size}", "AudioSpectrogram", f(300, 2), window_size=_size,
+         stride=_stride, rtol=1e-5)  # fmt: skip
+case("AudioSpectrogram/squared", "AudioSpectrogram", f(99, 1), window_size=16, stride=5,
+     magnitude_squared=True, rtol=1e-5)  # fmt: skip
+_SPECTRUM = f(2, 3, 257, low=0.0, high=9.0)
+case("Mfcc", "Mfcc", _SPECTRUM, c(16000), rtol=1e-5)
+case("Mfcc/limits", "Mfcc", _SPECTRUM, c(8000), upper_frequency_limit=3300.5,
+     lower_frequency_limit=99.5, filterbank_channel_count=20, dct_coefficient_count=20,
+     rtol=1e-5)  # fmt: skip
+case("Mfcc/silence", "Mfcc", c(np.zeros((1, 2, 65)), np.float32), c(16000), rtol=1e-5)
+for _kind in ("Sum", "Mean", "SqrtN"):
+    _indices, _ids = c([4, 0, 4, 2, 1]), c([0, 0, 1, 1, 3])
+    case(f"SparseSegment{_kind}Grad", f"SparseSegment{_kind}Grad", f(4, 3), _indices, _ids, c(6))
+    case(f"SparseSegment{_kind}Grad/cubes", f"SparseSegment{_kind}Grad",
+         f(5, 2, 2, dtype=np.float64), _indices.astype(np.int64), _ids.astype(np.int64),
+         c(5))  # fmt: skip
+    case(f"SparseSegment{_kind}Grad/empty", f"SparseSegment{_kind}Grad", f(0, 2), c([]), c([]),
+         c(0))  # fmt: skip
+_TIES = c([[0.5, 0.5, 0.1, np.inf], [3, 1, 2, 1], [0, 1, 2, 3]], np.float32)
+case("InTopK", "InTopK", _TIES, c([1, 3, 9]), k=2)
+case("InTopK/int64", "InTopK", f(6, 5), i(6, low=0, high=5, dtype=np.int64), k=3)
+for _type in (np.float32, np.float64):
+    case(f"ApproximateEqual/{_type.__name__}", "ApproximateEqual", i(20, dtype=_type),
+         i(20, dtype=_type), tolerance=2.0)  # fmt: skip
+case("ApproximateEqual", "ApproximateEqual", c([1, 1, np.nan, np.inf], np.float32),
+     c([1, 1.00001, np.nan, np.inf], np.float32))  # fmt: skip
 MORE_CASES = CASES[BEFORE:]
