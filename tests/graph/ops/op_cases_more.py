@@ -250,4 +250,5 @@ case(
     c([0, 0, 0], np.float32),
     c([1, 1, 1], np.float32),
 )
+case("Complex/broadcast", "Complex", f(), f(2, 3), Tout=np.complex64)
 MORE_CASES = CASES[BEFORE:]
