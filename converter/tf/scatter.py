@@ -414,7 +414,7 @@ def _with_block(node, b):
     if tuple(block) == tuple(x.dims) and None not in block:
         return value
     columns = [
-        c if index or c is not None and not whole >> c & 1 else None
+        c if index or (c is not None and not whole >> c & 1) else None
         for c, index in zip(columns, is_index, strict=True)
     ]
     return b.DYNAMIC_UPDATE_SLICE(x, value, _corner(x, begin, columns, is_index, b))

@@ -17,7 +17,8 @@ lower_rows({"ComplexAbs": "COMPLEX_ABS", "Real": "REAL", "Imag": "IMAG"})
 def complex_(node, b):
     """Complex numbers with these parts."""
     node.require(node.inputs[0].dtype == np.float32, "its parts must be float32")
-    return complex_of(*_broadcast(*node.inputs, b), b)
+    real, imaginary = _broadcast(*node.inputs, b)
+    return complex_of(real, imaginary, b)
 
 
 def _broadcast(x, y, b):
