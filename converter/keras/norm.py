@@ -53,16 +53,19 @@ def batch_normalization(call: Call, x):
 
 
 def normalized_axes(call: Call, x: Tensor, name: str = "axis") -> tuple[list[int], list[int]]:
-    """The axes that are normalised, in order, and their sizes."""
+    """The axes that are normalised, in the order that weights have them, and their sizes."""
     shape = call.shape(x)
-    axes = sorted(set(call.axes(name, len(shape))))
+    axes = list(dict.fromkeys(call.axes(name, len(shape))))
     return axes, [call.known(shape[axis], "each normalised dimension") for axis in axes]
 
 
 def along(call: Call, x: Tensor, weight: Tensor, axes: list[int]) -> Tensor:
-    """A weight with one value for each place along `axes`, in a shape that broadcasts."""
+    """A weight with one value for each place along `axes`, in a shape that broadcasts.
+
+    Axes in another order than the input's are reshaped, not transposed, as Keras does.
+    """
     shape = call.shape(x)
-    if axes[0] + len(axes) == len(shape):
+    if axes == list(range(axes[0], len(shape))):
         return weight
     dims = [n if i in axes else 1 for i, n in enumerate(shape)]
     return call.op("Reshape", weight, call.constant(dims))

@@ -149,12 +149,8 @@ def up_sampling(call: Call, x):
     if call.is_channels_first():
         x = call.op("Transpose", x, call.constant([0, 2, 3, 1]))
     call.shape(x, 4)
-    factors = call.integers("size", 2, 2)
-    interpolation = interpolation_of(call)
-    if None in call.shape(x)[1:3] and interpolation == "nearest":
-        y = repeated(call, repeated(call, x, 1, factors[0]), 2, factors[1])
-    else:
-        y = resize_images(call, x, enlarged(call, x, factors), interpolation)
+    size = enlarged(call, x, call.integers("size", 2, 2))
+    y = resize_images(call, x, size, interpolation_of(call))
     return call.op("Transpose", y, call.constant([0, 3, 1, 2])) if call.is_channels_first() else y
 
 

@@ -176,11 +176,22 @@ def _is_erf_gate(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
         return False
     sign = 1.0 if op.kind == "ADD" else -1.0 if parts[2] == 0 else 0.0
     erf = producer_of(parts[0], "ERF")
-    source = None if erf is None else erf.inputs[0].producer
-    if not is_product(source):
-        return False
-    inner = product(graph, source)
-    return inner.leaves == [x] and near(sign * inner.factor, sqrt(0.5))
+    factor = None if erf is None else _factor_of(graph, erf.inputs[0], x)
+    return factor is not None and near(sign * factor, sqrt(0.5))
+
+
+def _factor_of(graph: Graph, tensor: Tensor, x: Tensor) -> float | None:
+    """c of a tensor that is c * x, whoever else reads what is between them; None of others."""
+    factor = 1.0
+    while tensor is not x:
+        if not is_product(tensor.producer):
+            return None
+        inner = product(graph, tensor.producer)
+        if len(inner.leaves) != 1:
+            return None
+        factor *= inner.factor
+        (tensor,) = inner.leaves
+    return factor
 
 
 def _is_tanh_gate(graph: Graph, tensor: Tensor, x: Tensor) -> bool:

@@ -21,6 +21,7 @@ from ..lowering.moves import (
     slice_along,
     zeros_unless,
 )
+from .array import expand_spec
 from .registry import lower
 
 if TYPE_CHECKING:
@@ -380,13 +381,62 @@ def strided_slice_grad(node, b):
 @lower("TensorStridedSliceUpdate")
 def tensor_strided_slice_update(node, b):
     """The tensor with another block where a strided slice would take one."""
-    x, value, shape = node.inputs[0], node.inputs[4], node.shape()
+    x, strides, value = node.inputs[0], node.inputs[3].value, node.inputs[4]
+    if strides is not None and (strides == 1).all() and x.dtype != np.object_:
+        return _with_block(node, b)
+    shape = node.shape()
     node.require(None not in shape, f"its shape must be known, got {shape}")
     element_indices = sliced(node, np.arange(prod(shape)).reshape(shape), 1)
     joined = b.CONCATENATION(*(b.RESHAPE(t, np.array([-1], np.int32)) for t in (x, value)), axis=0)
     order = np.arange(prod(shape), dtype=np.int32)
     order[element_indices.ravel()] = prod(shape) + np.arange(element_indices.size)
     return b.RESHAPE(b.GATHER(joined, b.constant(order), axis=0), np.array(shape, np.int32))
+
+
+def _with_block(node, b):
+    """`x` with a block of steps of 1, whose first corner may be computed.
+
+    The block is as large as the value, which TensorFlow does not broadcast. A range that begins
+    before 0 and ends behind it is empty to TensorFlow, which writes nothing; here it is the last.
+    """
+    x, begin, value = node.inputs[0], as_int32(node.inputs[1], b), node.inputs[4]
+    columns, new_axes = expand_spec(node, node.rank())
+    whole, shrunk = node.attr("begin_mask"), node.attr("shrink_axis_mask")
+    is_index = [c is not None and shrunk >> c & 1 for c in columns]
+    sizes, axes = iter(value.dims), list(is_index)
+    for position in new_axes:
+        axes.insert(position, None)
+    block = [1 if axis else next(sizes) for axis in axes]
+    block = [n for n, axis in zip(block, axes, strict=True) if axis is not None]
+    if len(block) != len(value.dims) or new_axes:
+        node.require(block.count(None) < 2, f"its block must have known sizes, got {block}")
+        value = reshaped(value, [-1 if n is None else n for n in block], b)
+    if tuple(block) == tuple(x.dims) and None not in block:
+        return value
+    columns = [
+        c if index or (c is not None and not whole >> c & 1) else None
+        for c, index in zip(columns, is_index, strict=True)
+    ]
+    return b.DYNAMIC_UPDATE_SLICE(x, value, _corner(x, begin, columns, is_index, b))
+
+
+def _corner(x, begin, columns, is_index, b):
+    """Where a slice begins on each axis: the column of `begin` that says so, None for 0."""
+    n = next((i for i, c in enumerate(columns) if c != i), len(columns))
+    if any(c is not None for c in columns[n:]):
+        padded = b.CONCATENATION(begin, int32s([0]), axis=0)
+        last = begin.dims[0]
+        begin = b.GATHER(padded, int32s([last if c is None else c for c in columns]), axis=0)
+    else:
+        begin = begin if n == begin.dims[0] else slice_along(begin, 0, 0, n, b)
+        if n < len(columns):
+            begin = b.CONCATENATION(begin, np.zeros(len(columns) - n, np.int32), axis=0)
+    if begin.value is not None and (begin.value >= 0).all():
+        return begin
+    sizes = b.SHAPE(x, out_type="INT32")
+    if all(index or c is None for c, index in zip(columns, is_index, strict=True)):
+        return b.FLOOR_MOD(begin, sizes)  # an index that is outside is an error
+    return b.SELECT_V2(b.LESS(begin, b.constant(np.int32(0))), b.ADD(begin, sizes), begin)
 
 
 @lower("MirrorPadGrad")

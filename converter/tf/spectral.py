@@ -6,7 +6,7 @@ products with cosines and sines; complex results are pairs of floats seen as one
 
 import numpy as np
 
-from ..lowering.moves import as_int32, slice_along
+from ..lowering.moves import as_int32, int32s, slice_along
 from .complex import PARTS, complex_of, parts_of
 from .registry import lower, lower_rows
 
@@ -17,8 +17,19 @@ lower_rows({"ComplexAbs": "COMPLEX_ABS", "Real": "REAL", "Imag": "IMAG"})
 def complex_(node, b):
     """Complex numbers with these parts."""
     node.require(node.inputs[0].dtype == np.float32, "its parts must be float32")
-    real, imaginary = node.inputs
+    real, imaginary = _broadcast(*node.inputs, b)
     return complex_of(real, imaginary, b)
+
+
+def _broadcast(x, y, b):
+    """Both in the shape that they have together."""
+    if x.sizes is not None and x.sizes == y.sizes:
+        return x, y
+    if None in (*x.dims, *y.dims):
+        shape = b.BROADCAST_ARGS(*(b.SHAPE(t, out_type="INT32") for t in (x, y)))
+        return b.BROADCAST_TO(x, shape), b.BROADCAST_TO(y, shape)
+    dims = np.broadcast_shapes(x.dims, y.dims)
+    return tuple(t if t.dims == dims else b.BROADCAST_TO(t, int32s(dims)) for t in (x, y))
 
 
 @lower("Conj")

@@ -157,3 +157,18 @@ def test_what_only_looks_like_it_is_not(writer, tmp_path):
     operators = writer().kinds(formula, tmp_path)
     assert "GELU" not in operators
     assert "ERF" not in operators
+
+
+def test_its_negation_may_have_other_readers():
+    graph = parse("""
+graph main(x: float32[n,9]) {
+n = NEG(x)
+e = EXP(n)
+s = MUL(n, float32[]{0.70710678})
+f = ERF(s)
+g = SUB(float32[]{1}, f)
+h = MUL(x, float32[]{0.5})
+y = MUL(h, g)
+return y, e
+}""")
+    assert sorted(op.kind for op in optimize(graph).ops) == ["EXP", "GELU", "NEG"]

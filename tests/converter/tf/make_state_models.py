@@ -45,6 +45,26 @@ class Loop(tf.Module):
         return {"n": self.n.read_value(), "v": self.v.read_value(), "rows": self.rows.read_value()}
 
 
+class Blocks(tf.Module):
+    """Blocks of variables whose places are computed."""
+
+    def __init__(self):
+        super().__init__()
+        self.ring = tf.Variable(np.zeros((4, 3), np.float32), name="ring")
+        self.cube = tf.Variable(np.zeros((2, 4, 3), np.int32), name="cube")
+        self.half = tf.Variable(np.zeros((4, 3), np.float16), name="half")
+
+    @tf.function(input_signature=[spec([], "k", tf.int32), spec([2, 3], "x")])
+    def step(self, k, x):
+        self.ring[k % 4].assign(x[0])
+        self.ring[k % 2 - 4 : k % 2 - 2].assign(x)
+        self.cube[..., k % 4, :].assign(tf.cast(x * 9.0, tf.int32))
+        self.cube[:, 1, ..., -1 - k % 3].assign(tf.cast(x[0, :2], tf.int32))
+        self.half[:, 1:].assign(tf.cast(self.ring[:, :2], tf.float16))
+        self.half[:].assign(self.half * 2)
+        return {"ring": self.ring + 0.0, "cube": self.cube + 0, "half": self.half * 1}
+
+
 OPTIMIZERS = {
     "ResourceApplyRMSProp": (
         ("var", "ms", "mom"), {"lr": 0.1, "rho": 0.8, "momentum": 0.5, "epsilon": 1e-3}),
@@ -292,6 +312,7 @@ def main():
     HERE.mkdir(exist_ok=True)
     VOCABULARY.write_text("alpha\nbeta\ngamma\n")
     saved(Loop(), "loop", ["step"])
+    saved(Blocks(), "blocks", ["step"])
     saved(Train(), "train", ["train", "infer", "restore", "save"])
     saved(Optimizers(), "optimizers", ["step"])
     saved(Tables(), "tables", ["find"])

@@ -14,6 +14,7 @@ from flatlite.schema import model as schema_model
 MODELS = Path(__file__).parent / "state_models"
 SIGNATURES = {
     "loop": ["step"],
+    "blocks": ["step"],
     "train": ["train", "infer", "restore", "save"],
     "optimizers": ["step"],
     "tables": ["find"],

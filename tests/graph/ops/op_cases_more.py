@@ -277,4 +277,5 @@ for _type in (np.float32, np.float64):
          i(20, dtype=_type), tolerance=2.0)  # fmt: skip
 case("ApproximateEqual", "ApproximateEqual", c([1, 1, np.nan, np.inf], np.float32),
      c([1, 1.00001, np.nan, np.inf], np.float32))  # fmt: skip
+case("Complex/broadcast", "Complex", f(), f(2, 3), Tout=np.complex64)
 MORE_CASES = CASES[BEFORE:]

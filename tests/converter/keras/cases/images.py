@@ -1,6 +1,6 @@
 """Layers on images, and convolutions whose filters differ from place to place."""
 
-from .registry import THREE, TWO, single
+from .registry import BOTH, THREE, TWO, single
 
 single(*("images", "AutoContrast"), lambda layers: layers.AutoContrast(), (4, 5, 3), versions=THREE)
 single(
@@ -34,4 +34,10 @@ single(
     lambda layers: layers.LocallyConnected2D(2, 2, use_bias=False, activation="relu"),
     (4, 3, 3),
     versions=TWO,
+)
+single(
+    *("images", "UpSampling2D_any_size"),
+    lambda layers: layers.UpSampling2D((2, 3)),
+    (None, None, 2),
+    versions=BOTH,
 )

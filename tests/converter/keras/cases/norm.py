@@ -11,6 +11,7 @@ for _name, _make, _versions in (
     ("Unit", lambda layers: layers.UnitNormalization(axis=(1, 2)), BOTH),
     ("RMS", lambda layers: layers.RMSNormalization(axis=(2, 3)), THREE),
     ("Layer", lambda layers: layers.LayerNormalization(axis=(1, 2), center=False), BOTH),
+    ("Layer_listed", lambda layers: layers.LayerNormalization(axis=[3, 1]), BOTH),
     ("Batch_all", lambda layers: layers.BatchNormalization(axis=1), BOTH),
     ("Spectral", lambda layers: layers.SpectralNormalization(layers.Conv2D(3, 2)), THREE),
     (
