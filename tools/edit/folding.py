@@ -19,7 +19,7 @@ def fold_sizes(model: Model) -> None:
 
         x [2, 3] -> SHAPE -> STRIDED_SLICE -> n -> RESHAPE      becomes      n = [2] -> RESHAPE
 
-    Operators that give an output of the subgraph stay.
+    Operators that give an output of the subgraph, or what a variable begins with, stay.
     """
     graph = model.subgraphs[0]
     folded = _decided(model)
@@ -46,6 +46,7 @@ def _decided(model: Model) -> list[Operator]:
         is_computed = bool(from_sizes & present) and present <= from_sizes | constants
         is_small = all(np.prod(graph.tensors[i].shape, dtype=int) <= LIMIT for i in op.outputs)
         is_inner = not set(op.outputs).intersection(graph.outputs)
+        is_inner &= not any(graph.tensors[i].is_variable for i in op.outputs)
         if (is_size or is_computed) and is_small and is_inner and _is_pure(op):
             folded.append(op)
             from_sizes.update(op.outputs)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from ...interpreter.interpreter import Interpreter
-from ...schema.model import Model, Operator, Subgraph, load, save
+from ...schema.model import Model, Subgraph, load, save
+from .allocated import allocated_shapes
+from .any_batch import free_batch, free_images
 from .folding import fold_sizes
-from .subgraphs import end_index, with_fields
+from .subgraphs import compact, end_index
 
 SEED = 20
 UNKNOWN = ((1, 3), (2, 4), (16, 24), (64, 96), (224, 256))
@@ -24,8 +25,8 @@ TOLERANCE = 1e-4  # of an output's largest value
 def set_input_shapes(model: Model, shapes: Mapping[str, Sequence[int | None]]) -> Model:
     """The model with other shapes of inputs; all results have the shapes that come of them.
 
-    A RESHAPE to a constant shape that begins with the batch takes whatever batch comes. What known
-    sizes alone decide becomes constants.
+    Where operators have the first size as a constant (any_batch.py), or a TRANSPOSE_CONV its
+    result's sizes, they take whatever comes. What known sizes alone decide becomes constants.
 
     Args:
         model: any.
@@ -36,6 +37,9 @@ def set_input_shapes(model: Model, shapes: Mapping[str, Sequence[int | None]]) -
     """
     result = load(save(model))
     graph = result.subgraphs[0]
+    n_tensors = len(graph.tensors)
+    batches: dict[int, list[int]] = {}
+    sizes_of: dict[int, tuple[int, ...]] = {}
     for name, shape in shapes.items():
         index = end_index(result, 0, "inputs", name)
         tensor = graph.tensors[index]
@@ -48,10 +52,19 @@ def set_input_shapes(model: Model, shapes: Mapping[str, Sequence[int | None]]) -
             raise ValueError(f"sizes of input '{name}' must be positive or -1, got {list(sizes)}")
         before = tensor.shape_signature or tensor.shape
         if sizes and before[0] != sizes[0] and before[0] > 0:
-            _free_reshapes(graph, before[0])
+            batches.setdefault(before[0], []).append(index)
+        sizes_of[index] = sizes
+    for before, inputs in batches.items():
+        states = free_batch(result, inputs, before)
+        _set_states(graph, states, before, sizes_of[inputs[0]][0])
+    free_images(graph)
+    for index, sizes in sizes_of.items():
+        tensor = graph.tensors[index]
         tensor.shape = tuple(1 if n < 0 else n for n in sizes)
         tensor.shape_signature = sizes if -1 in sizes else None
         tensor.has_rank = True
+    if len(graph.tensors) > n_tensors:
+        compact(result, 0)
     _infer(result)
     if _is_known(graph):
         fold_sizes(result)
@@ -86,41 +99,21 @@ def set_batch(model: Model, batch: int | None) -> Model:
     if before > 0 and batch != before:
         several, n = result, ITEMS if batch is None else batch // before
         if batch is not None and batch % before:
-            free = {name: (None, *shape[1:]) for name, shape in shapes.items()}
-            several, n = set_input_shapes(model, free), ITEMS
+            multiple = {name: (ITEMS * before, *shape[1:]) for name, shape in shapes.items()}
+            several, n = set_input_shapes(model, multiple), ITEMS
         _compare_batches(model, several, n, n * before)
     return result
 
 
-def _free_reshapes(graph: Subgraph, batch: int) -> None:
-    """Lets every RESHAPE from this batch to a shape that begins with it take any, in place."""
-    for op in graph.operators:
-        if op.op != "RESHAPE":
-            continue
-        source, result = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]]
-        new_shape = _constant_shape(graph, op)
-        if not new_shape or new_shape[0] != batch or -1 in new_shape or 0 in new_shape:
-            continue
-        if not source.shape or source.shape[0] != batch or result.shape[:1] != (batch,):
-            continue
-        free = [-1, *new_shape[1:]]
-        if op.options is not None and op.options.new_shape is not None:
-            op.options = with_fields(op.options, {"new_shape": np.array(free, np.int32)})
-        if len(op.inputs) > 1 and op.inputs[1] >= 0:
-            constant = graph.tensors[op.inputs[1]]
-            graph.tensors.append(
-                replace(constant, data=np.array(free, np.int32), name=f"{constant.name}_any_batch")
+def _set_states(graph: Subgraph, states: Sequence[int], before: int, batch: int) -> None:
+    """Gives variables of items as many as the batch has, in place."""
+    for tensor in (graph.tensors[i] for i in states):
+        if batch < 0:
+            raise ValueError(
+                f"the batch must be known: variable '{tensor.name}' keeps a state of each of "
+                f"{before} item{'s' * (before > 1)}"
             )
-            op.inputs[1] = len(graph.tensors) - 1
-
-
-def _constant_shape(graph: Subgraph, op: Operator) -> list[int]:
-    """The shape that a RESHAPE gives, empty when it is computed."""
-    if len(op.inputs) > 1 and op.inputs[1] >= 0:
-        data = graph.tensors[op.inputs[1]].data
-        return data.reshape(-1).tolist() if isinstance(data, np.ndarray) else []
-    new_shape = None if op.options is None else op.options.new_shape
-    return [] if new_shape is None else np.asarray(new_shape).tolist()
+        tensor.shape = (batch, *tensor.shape[1:])
 
 
 def _infer(model: Model) -> None:
@@ -149,13 +142,13 @@ def _shapes_of_two_sizes(content: bytes, graph: Subgraph) -> list[dict[int, tupl
     pairs = UNKNOWN[:1] if _is_known(graph) else UNKNOWN
     accepted = (pair for pair in pairs if _accepts(content, graph, pair))
     pair = next(accepted, pairs[0])
-    return [_allocated_shapes(content, graph, n) for n in pair]
+    return [_shapes_for(content, graph, n) for n in pair]
 
 
 def _accepts(content: bytes, graph: Subgraph, pair: tuple[int, int]) -> bool:
     """Whether the operators take what unknown sizes are."""
     try:
-        return bool([_allocated_shapes(content, graph, n) for n in pair])
+        return bool([_shapes_for(content, graph, n) for n in pair])
     except ValueError:
         return False
 
@@ -165,18 +158,12 @@ def _is_known(graph: Subgraph) -> bool:
     return not any(-1 in (graph.tensors[i].shape_signature or ()) for i in graph.inputs)
 
 
-def _allocated_shapes(content: bytes, graph: Subgraph, unknown: int) -> dict[int, tuple[int, ...]]:
+def _shapes_for(content: bytes, graph: Subgraph, unknown: int) -> dict[int, tuple[int, ...]]:
     """Tensor -> its shape where unknown sizes are this."""
-    try:
-        interpreter = Interpreter(model_content=content, experimental_preserve_all_tensors=True)
-        for i in graph.inputs:
-            sizes = graph.tensors[i].shape_signature or graph.tensors[i].shape
-            interpreter.resize_tensor_input(i, [unknown if n < 0 else n for n in sizes])
-        interpreter.allocate_tensors()
-    except (RuntimeError, ValueError) as error:
-        raise ValueError(f"the model does not take these shapes: {error}") from None
-    details = interpreter.get_tensor_details()
-    return {detail["index"]: tuple(map(int, detail["shape"])) for detail in details}
+    shapes = {i: graph.tensors[i].shape_signature or graph.tensors[i].shape for i in graph.inputs}
+    return allocated_shapes(
+        content, {i: [unknown if n < 0 else n for n in shape] for i, shape in shapes.items()}
+    )
 
 
 def _compare_batches(single: Model, several: Model, n_batches: int, n: int) -> None:
