@@ -362,6 +362,9 @@ MakeQueue = Callable[[list, list], QueueBase]
 
 
 def _shuffling(capacity: int, least: int, seed: int | None, shared_name: str | None) -> MakeQueue:
+    if capacity <= least:
+        raise ValueError(f"capacity {capacity} must be bigger than min_after_dequeue {least}.")
+
     def make(types: list, shapes: list) -> QueueBase:
         return RandomShuffleQueue(
             capacity, least, types, shapes, seed=seed, shared_name=shared_name

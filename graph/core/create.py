@@ -22,6 +22,7 @@ from .arrays import as_array, filled, flat_items, narrowed, type_name
 from .call_stack import calling_frames
 from .dtype import as_numpy
 from .graph import Graph, Operation, Tensor
+from .infer import values_read
 from .node_words import node_words
 from .scopes import graph_colocation, graph_name_scope, graph_of
 from .signatures.attribute_checks import checked_attrs, require_limits
@@ -111,7 +112,8 @@ def append(
             raise
         words = words.removeprefix(f"{kind} '{name}': ").split(", input shapes: ")[0]
         signature = signature_of(kind) or Signature(kind, (), (), {}, False)
-        node = node_words(name, signature, tensors, attrs)
+        refused = Operation(graph, kind, name, list(tensors), dict(attrs), (), "")
+        node = node_words(name, signature, tensors, attrs, values_read(refused))
         raise ValueError(f"{words} for {node}") from None
     op.frames = calling_frames()
     scopes.surround(op)

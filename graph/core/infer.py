@@ -53,7 +53,12 @@ def infer(op: Operation) -> None:
     row = row_of(op.type)
     for limit in rank_limits(op.type):
         _require_rank(op, limit)
-    for tensor, shape in zip(op.outputs, infer_shapes(op, row), strict=True):
+    try:
+        shapes = infer_shapes(op, row)
+    except ValueError as error:
+        start = f"{op.type} '{op.name}': "
+        raise ValueError(start + str(error).removeprefix(start)) from None
+    for tensor, shape in zip(op.outputs, shapes, strict=True):
         tensor.set_shape(shape)
     if row is not None and row.is_pure:
         for tensor, array in zip(op.outputs, _values(op, row), strict=True):
@@ -130,6 +135,47 @@ class EvaluatedTensor:
         self.dtype: MaybeDType = tensor.dtype
         self.sizes: Shape = array.shape
         self.value: np.ndarray | None = array
+
+
+class _WatchedTensor:
+    """A tensor as shape functions see it, which notes that its value is asked for."""
+
+    __slots__ = ("_value", "dtype", "is_read", "sizes")
+
+    def __init__(self, tensor: Tensor):
+        self.dtype: MaybeDType = tensor.dtype
+        self.sizes: Shape = tensor.sizes
+        self.is_read = False
+        self._value = tensor.value
+
+    @property
+    def value(self) -> np.ndarray | None:
+        """What is known of its value."""
+        self.is_read = True
+        return self._value
+
+
+class _WatchedOperation:
+    """An operation as shape functions see it, whose inputs note what is read."""
+
+    def __init__(self, op: Operation):
+        self.type, self.name, self.attrs, self.graph = op.type, op.name, op.attrs, op.graph
+        self.signature, self.get_attr = op.signature, op.get_attr
+        self.outputs = op.outputs
+        self.inputs = [_WatchedTensor(tensor) for tensor in op.inputs]
+
+
+def values_read(op: Operation) -> dict[int, np.ndarray]:
+    """The known values of inputs that the shape function of a refused `op` asks for."""
+    row, watched = row_of(op.type), _WatchedOperation(op)
+    if row is None:
+        return {}
+    try:
+        row.shape(watched)
+    except (UnknownRank, *KERNEL_ERRORS):
+        pass
+    read = {i: tensor.value for i, tensor in enumerate(watched.inputs) if tensor.is_read}
+    return {i: value for i, value in read.items() if value is not None}
 
 
 class EvaluatedOperation:

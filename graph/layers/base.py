@@ -31,7 +31,7 @@ from ..core.scopes import GraphKeys, get_collection_ref, get_default_graph, name
 from ..core.tensor_shape import TensorShape
 from ..functions.array import creation
 from ..functions.array.slices import get_item
-from ..functions.nn import activations
+from ..functions.nn.named_functions import constraint_of, initializer_of, regularizer_of
 from ..variables.get_variable import get_variable
 from ..variables.variable_lists import global_variables
 from ..variables.variable_scope import VariableScope, variable_scope
@@ -45,19 +45,6 @@ if TYPE_CHECKING:
 Activation: TypeAlias = "Callable[[Tensor], Tensor]"
 
 _COUNTS = "layer names"
-_NAMED_ACTIVATIONS: dict[str, Activation] = {
-    "elu": ops.Elu,
-    "exponential": ops.Exp,
-    "relu": ops.Relu,
-    "relu6": ops.Relu6,
-    "selu": ops.Selu,
-    "sigmoid": ops.Sigmoid,
-    "softmax": activations.softmax,
-    "softplus": ops.Softplus,
-    "softsign": ops.Softsign,
-    "swish": activations.swish,
-    "tanh": ops.Tanh,
-}
 
 
 class LayerOptions(TypedDict, total=False):
@@ -276,15 +263,20 @@ class Layer:
         shape: ShapeLike,
         dtype: DTypeLike | None = None,
         initializer: InitializerLike | None = None,
-        regularizer: Regularizer | None = None,
+        regularizer: Regularizer | str | None = None,
         trainable: bool | None = None,
-        constraint: Constraint | None = None,
+        constraint: Constraint | str | None = None,
         use_resource: bool | None = None,
         synchronization: object = None,
         aggregation: object = None,
         partitioner: object = None,
     ) -> Variable:
-        """A variable of the layer: `<scope>/<name>`, made, or found where it may be reused."""
+        """A variable of the layer: `<scope>/<name>`, made, or found where it may be reused.
+
+        Initializer, regularizer and constraint may be names, such as "he_normal", "l2" and
+        "non_neg"; ValueError for one that is not known.
+        """
+        regularizer = regularizer_of(regularizer)
         dtype = dtype or self._dtype or np.float32
         self._set_scope(None)
         is_trained = (trainable is None or trainable) and self.trainable
@@ -295,12 +287,12 @@ class Layer:
                 name,
                 shape,
                 dtype,
-                scope.initializer if initializer is None else initializer,
+                scope.initializer if initializer is None else initializer_of(initializer),
                 None,  # the scope's applies, too
                 is_trained,
                 partitioner=partitioner,
                 use_resource=use_resource or scope.use_resource,
-                constraint=constraint,
+                constraint=constraint_of(constraint),
                 synchronization=synchronization,
                 aggregation=aggregation,
             )
@@ -445,22 +437,6 @@ def _as_tensor(value: object) -> Tensor:
 
 def _shape(tensor: Tensor) -> TensorShape:
     return tensor.get_shape()
-
-
-def activation_of(activation: Activation | str | None) -> Activation | None:
-    """A function of a tensor, also by its name; None for "linear"."""
-    if not isinstance(activation, str):
-        if activation is not None and not callable(activation):
-            raise TypeError(f"Could not interpret activation function identifier: {activation}")
-        return activation
-    if activation == "linear":
-        return None
-    if activation not in _NAMED_ACTIVATIONS:
-        raise ValueError(
-            f"Unknown activation function: '{activation}', must be one of "
-            f"{', '.join(_NAMED_ACTIVATIONS)}"
-        )
-    return _NAMED_ACTIVATIONS[activation]
 
 
 def functional(layer_class: Callable[..., Layer], name: str, doc: str) -> Callable[..., Tensor]:

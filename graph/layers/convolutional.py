@@ -15,11 +15,12 @@ from ..functions.nn.activations import bias_add
 from ..functions.nn.line_windows import conv1d as line_convolution
 from ..functions.nn.line_windows import conv3d as volume_convolution
 from ..functions.nn.line_windows import conv3d_transpose as volume_transposed
+from ..functions.nn.named_functions import activation_of
 from ..functions.nn.windows import conv2d as image_convolution
 from ..functions.nn.windows import conv2d_transpose as image_transposed
 from ..functions.nn.windows import separable_conv2d as image_separable
 from ..variables.initializers import zeros_initializer
-from .base import Activation, InputSpec, Layer, activation_of, functional
+from .base import Activation, InputSpec, Layer, functional
 from .geometry import (
     Numbers,
     channel_axis,

@@ -17,8 +17,9 @@ from ..functions.array.slices import get_item
 from ..functions.flow.conditional import cond
 from ..functions.nn import normalization
 from ..functions.nn.activations import bias_add
+from ..functions.nn.named_functions import activation_of
 from ..variables.initializers import zeros_initializer
-from .base import Activation, InputSpec, Layer, activation_of, functional
+from .base import Activation, InputSpec, Layer, functional
 from .geometry import layout
 
 if TYPE_CHECKING:

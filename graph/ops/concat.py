@@ -75,12 +75,13 @@ def _concat_shape(op: OperationView, axis_index: int, first: int) -> Shape:
     if axes is None:
         return (None,) * rank
     axis = axis_of(op, axes[0], rank)
-    result: tuple[Dim, ...] = (None,) * rank
+    before: tuple[Dim, ...] = (None,) * axis
+    after: tuple[Dim, ...] = (None,) * (rank - axis - 1)
     for shape in ranked:
-        others = tuple(shape[:axis]) + (None,) + tuple(shape[axis + 1 :])
-        result = merged_shapes(op, result, others) or ()
+        before = merged_shapes(op, before, shape[:axis]) or ()
+        after = merged_shapes(op, after, shape[axis + 1 :]) or ()
     length = plus(*(shape[axis] for shape in ranked)) if len(ranked) == len(shapes) else None
-    return result[:axis] + (length,) + result[axis + 1 :]
+    return (*before, length, *after)
 
 
 @op("ConcatV2", shape=lambda op: _concat_shape(op, len(op.inputs) - 1, 0), moves_elements=True)

@@ -152,6 +152,9 @@ def _input_grad(
     pads = windows.pads(spatial_sizes)
     padded = [n + sum(pair) for n, pair in zip(spatial_sizes, pads, strict=True)]
     result = np.zeros((batch, *padded, channels), dy.dtype)
+    if channels % filters.shape[-2]:
+        words = "input depth must be evenly divisible by filter depth"
+        raise ValueError(f"{words}: {channels} vs {filters.shape[-2]}")
     groups = channels // filters.shape[-2]
     gradients = np.split(dy, groups, -1)
     for group, part in enumerate(np.split(filters, groups, -1)):

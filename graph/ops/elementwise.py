@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ...schema.dtypes import tf_name
 from ...schema.errors import UnimplementedError
+from ..core.node_words import type_word
 from ..core.registry import add_row, op
 from ..core.shapes import (
     Shape,
@@ -308,7 +308,7 @@ def cast(x: np.ndarray, *, DstT: np.dtype) -> np.ndarray:
     if x.dtype.kind == "c" and DstT.kind != "c":
         x = np.real(x)
     if (DstT.kind == "O") != (x.dtype.kind == "O"):
-        names = [tf_name(dtype) for dtype in (x.dtype, DstT)]
+        names = [type_word(dtype) for dtype in (x.dtype, DstT)]
         raise UnimplementedError(None, None, f"Cast {names[0]} to {names[1]} is not supported")
     if DstT.kind == "b":
         return x != 0

@@ -515,7 +515,10 @@ def require_sorted(at: np.ndarray, shape: tuple[int, ...]) -> None:
             raise ValueError(f"{place} is out of bounds: need 0 <= index < {shown(shape)}")
         if first[i - 1] == 0:
             raise ValueError(f"{place} is repeated")
-        raise ValueError(f"{place} is out of order. Many sparse ops require sorted indices.")
+        raise ValueError(
+            f"{place} is out of order. Many sparse ops require sorted indices.\n"
+            "    Use `tf.sparse.reorder` to create a correctly ordered copy.\n\n"
+        )
 
 
 @op("SparseToDense", shape=_sparse_to_dense_shape)
@@ -530,8 +533,11 @@ def sparse_to_dense(
     """`default`, with `values` at index tuples."""
     if default.ndim:
         raise ValueError(f"default_value should be a scalar, got shape {shown(default.shape)}")
-    result = np.full([int(n) for n in shape], default)
     at = indices.reshape(-1, 1) if indices.ndim < 2 else indices
+    if at.shape[1] != len(shape):
+        words = f"output_shape has incorrect number of elements: {len(shape)}"
+        raise ValueError(f"{words} should be: {at.shape[1]}")
+    result = np.full([int(n) for n in shape], default)
     if values.shape not in ((), (len(at),)):
         raise ValueError(
             f"sparse_values has incorrect shape {shown(values.shape)}, should be [] or [{len(at)}]"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from ...schema.errors import OpError
+from ...schema.errors import InvalidArgumentError, OpError
 from .hosted import hosted
 from .keys import shared_name
 from .run_errors import of_operation
@@ -30,6 +30,8 @@ def resource_kernel(*types: str) -> Callable[[Kernel], Kernel]:
         @wraps(function)
         def kernel(op: Operation, state: State, *arrays: np.ndarray) -> KernelResult:
             try:
+                if op.attrs.get("timeout_ms", -1) != -1:
+                    raise InvalidArgumentError(None, None, "Timeout not supported yet.")
                 return function(op, state, *arrays)
             except OpError as error:
                 raise of_operation(error, op) from None

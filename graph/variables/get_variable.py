@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 import numpy as np
 
 from ..core.arrays import type_name
+from ..core.call_stack import summary_of
 from ..core.create import convert_to_tensor, output
 from ..core.dtype import as_dtype, as_numpy
 from ..core.function_graph import outermost
@@ -421,6 +423,14 @@ def _same_parts(
     return variable
 
 
+def _definition(variable: Variable) -> str:
+    """Where a variable was made, as the end of an error; resources do not say."""
+    if not isinstance(variable, ReferenceVariable):
+        return ""
+    frames = reversed(summary_of(variable.op.frames[:5]))
+    return f" Originally defined at:\n\n{''.join(traceback.format_list(frames))}"
+
+
 def _checked(
     variable: Variable,
     name: str,
@@ -432,7 +442,7 @@ def _checked(
     if reuse is False:
         raise ValueError(
             f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
-            "reuse=tf.AUTO_REUSE in VarScope?"
+            f"reuse=tf.AUTO_REUSE in VarScope?{_definition(variable)}"
         )
     if shape is not None and not shape.is_compatible_with(variable.get_shape()):
         raise ValueError(

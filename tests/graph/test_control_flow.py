@@ -94,9 +94,14 @@ def test_case(session):
     assert [session.run(y, {x: n}) for n in (6, 4, 0)] == [1, 2, 3]
     y = tf.case([(x > 5, lambda: 1), (x > 3, lambda: 2)], exclusive=True)
     assert session.run(y, {x: 4}) == 2
-    with pytest.raises(tf.errors.InvalidArgumentError, match="more than 1 conditions evaluated"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError,
+        match=r"more than 1 conditions \(.*:0, .*:0\) evaluated as True:\] \[1 1",
+    ):
         session.run(y, {x: 6})
-    with pytest.raises(tf.errors.InvalidArgumentError, match="None of conditions evaluated"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"None of conditions evaluated as True:\] \[0 0"
+    ):
         session.run(y, {x: 0})
     y = tf.switch_case(x, [lambda: 10, lambda: 11], default=lambda: 12)
     assert [session.run(y, {x: n}) for n in (0, 1, 2, -1)] == [10, 11, 12, 12]
@@ -196,7 +201,7 @@ def test_errors():
         x = tf.constant([1.0])
         with pytest.raises(TypeError, match="pred must not be a Python bool"):
             tf.cond(True, lambda: x, lambda: x)
-        with pytest.raises(TypeError, match="false_fn must be callable"):
+        with pytest.raises(TypeError, match="'false_fn' must be callable"):
             tf.cond(tf.constant(True), lambda: x, x)
         with pytest.raises(ValueError, match="true_fn must have a return value"):
             tf.cond(tf.constant(True), lambda: None, lambda: x)
@@ -204,7 +209,7 @@ def test_errors():
             tf.cond(tf.constant(True))
         with pytest.raises(ValueError, match="must have the same type"):
             tf.cond(tf.constant(True), lambda: 1, lambda: 1.0)
-        with pytest.raises(ValueError, match="Incompatible return values of true_fn and false_fn"):
+        with pytest.raises(ValueError, match=r"^The two structures don't have the same nested"):
             tf.cond(tf.constant(True), lambda: (x, x), lambda: x)
         with pytest.raises(TypeError, match="'cond' must be callable"):
             tf.while_loop(1, lambda i: i, [0])
@@ -290,7 +295,10 @@ def test_py_func(session):
     assert (a.tolist(), n, text) == ([2, 4], 2, b"text")
     assert calls == [(2,)]
     wrong = tf.py_func(lambda: np.float64(1), [], tf.float32)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="value is of type float64"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError,
+        match=r"0-th value returned by pyfunc_\d+ is double, but expects float",
+    ):
         session.run(wrong)
     definition = tf.get_default_graph().as_graph_def()
     with tf.Graph().as_default() as graph, tf.Session() as other:

@@ -208,6 +208,51 @@ NODES = {
         "[2,3] for '{{node GatherNd}} = GatherNd[Tindices=DT_INT32, Tparams=DT_FLOAT, "
         'bad_indices_policy=""](zeros, zeros_1)\' with input shapes: [2,3], [2,5].'
     ),
+    "tf.concat([tf.ones([2, 3, 4]), tf.ones([2, 5, 5])], 1)": (
+        "Dimension 0 in both shapes must be equal, but are 4 and 5. Shapes are [4] and [5]. "
+        "for '{{node concat}} = ConcatV2[N=2, T=DT_FLOAT, Tidx=DT_INT32](ones, ones_1, "
+        "concat/axis)' with input shapes: [2,3,4], [2,5,5], [] and with computed input "
+        "tensors: input[2] = <1>."
+    ),
+    "tf.reshape(tf.ones([6]), [4])": (
+        "Cannot reshape a tensor with 6 elements to shape [4] (4 elements) for '{{node "
+        "Reshape}} = Reshape[T=DT_FLOAT, Tshape=DT_INT32](ones, Reshape/shape)' with input "
+        "shapes: [6], [1] and with input tensors computed as partial shapes: input[1] = [4]."
+    ),
+    "tf.range(3, 1, 1)": (
+        "Requires start <= limit when delta > 0: 3/1 for '{{node range}} = "
+        "Range[Tidx=DT_INT32](range/start, range/limit, range/delta)' with input shapes: [], "
+        "[], [] and with computed input tensors: input[0] = <3>, input[1] = <1>, input[2] = "
+        "<1>."
+    ),
+    "tf.reduce_sum(tf.ones([2, 3]), [0, 5])": (
+        "Invalid reduction dimension 5 for input with 2 dimensions. for '{{node Sum}} = "
+        "Sum[T=DT_FLOAT, Tidx=DT_INT32, keep_dims=false](ones, Sum/reduction_indices)' with "
+        "input shapes: [2,3], [2] and with computed input tensors: input[1] = <0 5>."
+    ),
+    "tf.split(tf.ones([5, 3]), [2, 2])": (
+        "can't split axis of size 5 into pieces of size [2,2] for '{{node split}} = "
+        "SplitV[T=DT_FLOAT, Tlen=DT_INT32, num_split=2](ones, Const, split/split_dim)' with "
+        "input shapes: [5,3], [2], [] and with computed input tensors: input[1] = <2 2>, "
+        "input[2] = <0>."
+    ),
+    "tf.expand_dims(tf.ones([2, 3]), 5)": (
+        "dim 5 not in the interval [-3, 2]. for '{{node ExpandDims}} = "
+        "ExpandDims[T=DT_FLOAT, Tdim=DT_INT32](ones, ExpandDims/dim)' with input shapes: "
+        "[2,3], [] and with computed input tensors: input[1] = <5>."
+    ),
+    "tf.broadcast_to(tf.ones([3]), [2, 4])": (
+        "Dimensions must be equal, but are 3 and 4 for '{{node BroadcastTo}} = "
+        "BroadcastTo[T=DT_FLOAT, Tidx=DT_INT32](ones, BroadcastTo/shape)' with input shapes: "
+        "[3], [2] and with input tensors computed as partial shapes: input[1] = [2,4]."
+    ),
+    "tf.space_to_batch_nd(tf.ones([1, 3, 4, 1]), [2, 2], [[0, 0], [0, 0]])": (
+        "Dimension size must be evenly divisible by 2 but is 3 for '{{node SpaceToBatchND}} "
+        "= SpaceToBatchND[T=DT_FLOAT, Tblock_shape=DT_INT32, Tpaddings=DT_INT32](ones, "
+        "SpaceToBatchND/block_shape, SpaceToBatchND/paddings)' with input shapes: [1,3,4,1], "
+        "[2], [2,2] and with computed input tensors: input[1] = <2 2>, input[2] = <[0 0][0 "
+        "0]>."
+    ),
 }
 
 

@@ -45,7 +45,8 @@ class ElementFunction:
         captured: The tensors of the graph around that it reads.
         output_spec: What is known of its results.
 
-    Raises TypeError where it gives something that has no form in a dataset.
+    Raises ValueError when it is no function, TypeError where it gives something that has no form in
+    a dataset.
     """
 
     def __init__(
@@ -55,6 +56,11 @@ class ElementFunction:
         name: str,
         unpacks: bool = True,
     ):
+        if not callable(function):
+            raise ValueError(
+                f"Argument `func` must be a callable. Received func={function} (of type "
+                f"{type(function)})"
+            )
         body = _Body(get_default_graph())
         with body.as_default():
             arguments: list[object] = []

@@ -58,9 +58,9 @@ def cond(
         _renamed(false_fn, fn2, "fn2", "false_fn"),
     )
     if not callable(true_fn):
-        raise TypeError("true_fn must be callable.")
+        raise TypeError("'true_fn' must be callable.")
     if not callable(false_fn):
-        raise TypeError("false_fn must be callable.")
+        raise TypeError("'false_fn' must be callable.")
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool")
     with name_scope(name, "cond", [pred]) as scope:
@@ -140,17 +140,12 @@ def _require_alike(traced: Sequence[_Traced], names: Sequence[str]) -> None:
     first = traced[0]
     for branch, name in zip(traced[1:], names[1:], strict=True):
         if is_nested(first.structure) or is_nested(branch.structure):
-            try:
-                require_same_structure(first.structure, branch.structure)
-            except (TypeError, ValueError) as error:
-                raise type(error)(
-                    f"Incompatible return values of {names[0]} and {name}: {error}"
-                ) from None
+            require_same_structure(first.structure, branch.structure)
         for a, b in zip(first.body.outputs, branch.body.outputs, strict=True):
             if a.dtype != b.dtype:
                 raise ValueError(
-                    f"Outputs of {names[0]} and {name} must have the same type(s). Received "
-                    f"{a.dtype.name} from {names[0]} and {b.dtype.name} from {name}."
+                    f"Outputs of '{names[0]}' and '{name}' must have the same type(s). Received "
+                    f"{a.dtype.name} from '{names[0]}' and {b.dtype.name} from '{name}'."
                 )
 
 
@@ -280,14 +275,21 @@ def case(
         checks: list[Operation] = []
         if exclusive and predicates:
             count = ops.Sum(ops.Cast(ops.Pack(predicates), DstT=np.dtype(np.int32)), 0)
-            words = "Input error: exclusive=True: more than 1 conditions evaluated as True"
-            checks.append(assert_(ops.LessEqual(count, np.int32(1)), [words]))
+            listed = ", ".join(predicate.name for predicate in predicates)
+            words = f"exclusive=True: more than 1 conditions ({listed}) evaluated as True:"
+            checks.append(
+                assert_(
+                    ops.LessEqual(count, np.int32(1)),
+                    [f"Input error: {words}", ops.Pack(predicates)],
+                    summarize=len(predicates),
+                )
+            )
         if default is None:
             if not predicates:
                 raise ValueError("pred_fn_pairs must not be empty without a default")
-            words = "Input error: None of conditions evaluated as True"
-            is_any_true = ops.Any(ops.Pack(predicates), np.int32(0))
-            checks.append(assert_(is_any_true, [words]))
+            packed = ops.Pack(predicates)
+            words = "Input error: None of conditions evaluated as True:"
+            checks.append(assert_(ops.Any(packed, np.int32(0)), [words, packed]))
             *predicates, _ = predicates
             *functions, default = functions
         with control_dependencies(checks):

@@ -111,17 +111,19 @@ def check_weights(weights: Tensor, values: Tensor) -> list[Tensor]:
     a, b = weights.sizes, values.sizes
     if a == ():
         return []
-    words = (
-        f"weights can not be broadcast to values. values.rank={None if b is None else len(b)}. "
-        f"weights.rank={None if a is None else len(a)}. values.shape={TensorShape(b)}. "
-        f"weights.shape={TensorShape(a)}."
-    )
     if a is not None and b is not None:
+        words = "weights can not be broadcast to values."
+        end = f"Received weights={weights}, values={values}"
         if len(a) != len(b):
-            raise ValueError(words)
-        for n, m in zip(a, b, strict=True):
+            shapes = f"values.shape={TensorShape(b)}. weights.shape={TensorShape(a)}."
+            raise ValueError(f"{words} values.rank={len(b)}. weights.rank={len(a)}. {shapes} {end}")
+        for i, (n, m) in enumerate(zip(a, b, strict=True)):
             if n not in (1, None) and m is not None and n != m:
-                raise ValueError(words)
+                sizes = [np.array(x) if is_static(x) else TensorShape(x) for x in (b, a)]
+                raise ValueError(
+                    f"{words} Mismatch at dim {i}. values.shape={sizes[0]}, "
+                    f"weights.shape={sizes[1]}. {end}"
+                )
         if is_static(a) and is_static(b):
             return []
     sizes, values_shape = creation.shape(weights), creation.shape(values)

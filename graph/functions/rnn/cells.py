@@ -26,6 +26,7 @@ from ...variables.partitioned import PartitionedVariable, fixed_size_partitioner
 from ...variables.variable_scope import VariableScope, variable_scope
 from ..array import array, creation
 from ..nn import activations
+from ..nn.named_functions import activation_of, initializer_of
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, ShapeLike, TensorLike
@@ -215,7 +216,7 @@ class RNNCell:
                 name,
                 shape,
                 self._dtype if dtype is None else dtype,
-                initializer,
+                initializer_of(initializer),
                 trainable=self.trainable,
                 partitioner=partitioner,
             )
@@ -280,6 +281,25 @@ class RNNCell:
             )
 
 
+def require_cell(name: str, cell: object) -> None:
+    """Raises TypeError, with what is missing, unless the argument `name` is like an RNNCell."""
+    has_start = hasattr(cell, "get_initial_state") or hasattr(cell, "zero_state")
+    parts = {
+        "'output_size' property is missing": _has(cell, "output_size"),
+        "'state_size' property is missing": _has(cell, "state_size"),
+        "either 'zero_state' or 'get_initial_state' method is required": has_start,
+        "is not callable": callable(cell),
+    }
+    missing = ", ".join(words for words, is_there in parts.items() if not is_there)
+    if missing:
+        raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {missing}.")
+
+
+def _has(cell: object, name: str) -> bool:
+    """Whether an object has a property, which may refuse to tell its value yet."""
+    return hasattr(type(cell), name) or hasattr(cell, name)
+
+
 def as_input(value: object) -> Tensor:
     """What a cell is called with, as a tensor."""
     return convert_to_tensor(cast("TensorLike", value))
@@ -311,7 +331,7 @@ class Units(RNNCell):
     def __init__(
         self,
         num_units: int,
-        activation: Activation | None = None,
+        activation: Activation | str | None = None,
         reuse: Reuse = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,
@@ -321,7 +341,7 @@ class Units(RNNCell):
         if kwargs:
             raise TypeError(f"unknown arguments: {', '.join(kwargs)}")
         self._num_units = num_units
-        self._activation: Activation = activation or ops.Tanh
+        self._activation: Activation = activation_of(activation) or ops.Tanh
 
     def __call__(
         self, inputs: TensorLike, state: State, scope: str | VariableScope | None = None
@@ -374,7 +394,7 @@ class GRUCell(Units):
     def __init__(
         self,
         num_units: int,
-        activation: Activation | None = None,
+        activation: Activation | str | None = None,
         reuse: Reuse = None,
         kernel_initializer: InitializerLike | None = None,
         bias_initializer: InitializerLike | None = None,
@@ -426,7 +446,7 @@ class BasicLSTMCell(Units):
         num_units: int,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Activation | None = None,
+        activation: Activation | str | None = None,
         reuse: Reuse = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,
@@ -464,6 +484,8 @@ class BasicLSTMCell(Units):
 
 def _pair(state: State, is_tuple: bool) -> tuple[Tensor, Tensor]:
     if is_tuple:
+        if not isinstance(state, (list, tuple)) or len(state) != 2:
+            raise ValueError(f"Expected state to be a tuple of length 2, but received: {state}")
         c, h = cast("tuple[Tensor, Tensor]", state)
         return c, h
     c, h = array.split(cast("Tensor", state), 2, 1)
@@ -492,7 +514,7 @@ class LSTMCell(Units):
         num_proj_shards: int | None = None,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Activation | None = None,
+        activation: Activation | str | None = None,
         reuse: Reuse = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,

@@ -19,7 +19,7 @@ from ..array.casting import cast as as_dtype
 from ..flow.loops import while_loop
 from ..flow.tensor_array import TensorArray
 from ..math.reductions import reduce_all
-from .cells import RNNCell, State, shape_of
+from .cells import RNNCell, State, require_cell, shape_of
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
@@ -33,11 +33,6 @@ def _below(n: Tensor | int) -> Callable[..., Tensor]:
         return ops.Less(time, n)
 
     return goes_on
-
-
-def _require_cell(name: str, cell: object) -> None:
-    if not callable(cell):
-        raise TypeError(f"The argument '{name}' ({cell}) is not an RNNCell: it is not callable.")
 
 
 def _swapped(x: Tensor) -> Tensor:
@@ -126,9 +121,15 @@ def dynamic_rnn(
         ValueError: There is neither a state nor a dtype; the depth is not known; lengths are not a
             vector.
     """
-    _require_cell("cell", cell)
+    require_cell("cell", cell)
     with variable_scope(scope or "rnn"):
         tensors = [_tensor(x) for x in flatten(inputs)]
+        for tensor in tensors:
+            if tensor.sizes is not None and len(tensor.sizes) < 2:
+                raise ValueError(
+                    f"Input tensor should have rank >= 2. Received input={tensor} of rank "
+                    f"{len(tensor.sizes)}"
+                )
         if not time_major:
             tensors = [_swapped(x) for x in tensors]
         lengths = _lengths(sequence_length, "sequence_length")
@@ -234,8 +235,8 @@ def bidirectional_dynamic_rnn(
     See `dynamic_rnn` for the arguments; the scope is "bidirectional_rnn" by default, with "fw" and
     "bw" in it.
     """
-    _require_cell("cell_fw", cell_fw)
-    _require_cell("cell_bw", cell_bw)
+    require_cell("cell_fw", cell_fw)
+    require_cell("cell_bw", cell_bw)
     time, rows = (0, 1) if time_major else (1, 0)
 
     def turned(x: object) -> Tensor:
@@ -285,11 +286,11 @@ def static_rnn(
         TypeError: `cell` is no cell, or `inputs` is no list.
         ValueError: `inputs` is empty.
     """
-    _require_cell("cell", cell)
+    require_cell("cell", cell)
     if not isinstance(inputs, (list, tuple)):
         raise TypeError("inputs must be a sequence")
     if not inputs:
-        raise ValueError("inputs must not be empty")
+        raise ValueError("Argument `inputs` must not be empty.")
     outputs: list[object] = []
     with variable_scope(scope or "rnn") as entered:
         steps = [map_structure(_tensor, x) for x in inputs]
@@ -318,12 +319,12 @@ def static_bidirectional_rnn(
     scope: str | VariableScope | None = None,
 ) -> tuple[list[object], State, State]:
     """Outputs of both directions side by side, and the last states; see `static_rnn`."""
-    _require_cell("cell_fw", cell_fw)
-    _require_cell("cell_bw", cell_bw)
+    require_cell("cell_fw", cell_fw)
+    require_cell("cell_bw", cell_bw)
     if not isinstance(inputs, (list, tuple)):
         raise TypeError("inputs must be a sequence")
     if not inputs:
-        raise ValueError("inputs must not be empty")
+        raise ValueError("Argument `inputs` must not be empty.")
     with variable_scope(scope or "bidirectional_rnn"):
         with variable_scope("fw") as inner:
             forward, forward_state = static_rnn(
@@ -443,7 +444,7 @@ def raw_rnn(
 
     Raises TypeError when `cell` is no cell, or `loop_fn` no function.
     """
-    _require_cell("cell", cell)
+    require_cell("cell", cell)
     if not callable(loop_fn):
         raise TypeError(f"Argument `loop_fn` must be a callable. Received: {loop_fn}.")
     with variable_scope(scope or "rnn"):

@@ -7,7 +7,6 @@ module has such variables. The converter finds the operator in the loop that `dy
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from ...core.build import ops
@@ -34,28 +33,6 @@ if TYPE_CHECKING:
     from ...variables.variable_scope import InitializerLike, Reuse, VariableScope
     from ...variables.variables import Variable
     from .cells import Activation
-
-ACTIVATIONS: dict[str, Callable[..., Tensor]] = {
-    "elu": ops.Elu,
-    "linear": ops.Identity,
-    "relu": ops.Relu,
-    "relu6": ops.Relu6,
-    "selu": ops.Selu,
-    "sigmoid": ops.Sigmoid,
-    "softplus": ops.Softplus,
-    "softsign": ops.Softsign,
-    "tanh": ops.Tanh,
-}
-"""Functions that Keras knows by name."""
-
-
-def _activation(function: Activation | str | None) -> Activation | None:
-    """A function, also by its name in Keras; ValueError for a name that it does not have."""
-    if not isinstance(function, str):
-        return function
-    if function not in ACTIVATIONS:
-        raise ValueError(f"Unknown activation function: {function}; there are {[*ACTIVATIONS]}")
-    return ACTIVATIONS[function]
 
 
 def _linear(x: Tensor, weights: Tensor | Variable) -> Tensor:
@@ -85,7 +62,7 @@ class TfLiteRNNCell(Units):
         dtype: DTypeLike | None = None,
         **kwargs: bool,
     ):
-        super().__init__(num_units, _activation(activation), reuse, name, dtype, **kwargs)
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
 
     def build(self, inputs_shape: TensorShape) -> None:
         """Makes `input_weights`, `recurrent_weights` and `bias`."""
@@ -129,7 +106,7 @@ class TFLiteLSTMCell(Units):
         name: str | None = None,
         dtype: DTypeLike | None = None,
     ):
-        super().__init__(num_units, _activation(activation), reuse, name, dtype)
+        super().__init__(num_units, activation, reuse, name, dtype)
         self._use_peepholes, self._cell_clip = use_peepholes, cell_clip
         self._initializer, self._forget_bias = initializer, forget_bias
         self._num_proj, self._proj_clip = num_proj, proj_clip

@@ -14,7 +14,7 @@ from ...core.dtype import as_numpy
 from ...variables.variable_scope import variable_scope
 from ..array import array
 from ..nn.normalization import dropout
-from .cells import LSTMStateTuple, RNNCell, as_input, shape_of
+from .cells import LSTMStateTuple, RNNCell, as_input, require_cell, shape_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,6 +100,7 @@ class _Wrapper(RNNCell, ABC):
 
     def __init__(self, cell: RNNCell):
         super().__init__()
+        require_cell("cell", cell)
         self._cell = cell
 
     @property

@@ -18,6 +18,7 @@ FAST = (b"", b"INTEGER_FAST")
 """The values of `dct_method` that mean the fast transform, TensorFlow's default."""
 _ACCURATE = b"INTEGER_ACCURATE"
 _GIFS = "animated gifs can only be decoded by tf.io.decode_gif or tf.io.decode_image"
+_UNKNOWN_FORMAT = "Unknown image file format. One of JPEG, PNG, GIF, BMP required."
 _OPENED_BY = {"BMP": "DecodeBmp", "GIF": "DecodeGif"}
 
 
@@ -41,7 +42,7 @@ def _image(content: bytes, channels: int, bits: int = 8) -> np.ndarray:
         if channels not in (0, 3):
             raise ValueError(f"channels must be 0 or 3 for GIF, got {channels}")
         return images.decode_gif(content)
-    raise ValueError("Unknown image file format. One of JPEG, PNG, GIF, BMP required.")
+    raise ValueError(_UNKNOWN_FORMAT)
 
 
 def _still(content: bytes, channels: int, bits: int = 8) -> np.ndarray:
@@ -151,9 +152,11 @@ def decode_gif(contents: np.ndarray) -> np.ndarray:
 def _of_kind(contents: np.ndarray, kind: str) -> bytes:
     content = contents.item()
     present = images.format_of(content)
+    if present is None:
+        raise ValueError(_UNKNOWN_FORMAT)
     if present != kind:
         raise ValueError(
-            f"Trying to decode {present or 'unknown'} format using {_OPENED_BY[kind]} op, "
+            f"Trying to decode {present} format using {_OPENED_BY[kind]} op, "
             "use `decode_image` instead"
         )
     return content

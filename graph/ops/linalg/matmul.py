@@ -135,7 +135,7 @@ def _einsum_shape(op: OperationView) -> Shape:
         for name, size in named:
             other = sizes.get(name)
             fits = None in (other, size) or other == size
-            require(op, fits, f"label '{name}' must have one size, got {other} and {size}")
+            require(op, fits, f"Dimensions must be equal, but are {other} and {size}")
             sizes[name] = other if size is None else size
         if dots:
             batch = broadcast_ranked(batch, shape[len(head) : end])

@@ -11,6 +11,7 @@ import numpy as np
 
 from ....schema import proto
 from ....schema.dtypes import tf_name
+from ....schema.errors import DataLossError
 from ...core.registry import op
 from ...core.shapes import same, scalar, unknown
 from ...format.tensor_proto import TensorReader, write
@@ -199,7 +200,9 @@ def decode_compressed(x: np.ndarray, *, compression_type: bytes | str) -> np.nda
         for i, text in enumerate(cast("list[bytes]", x.ravel().tolist())):
             result.flat[i] = zlib.decompress(text, _WINDOWS[kind])
     except zlib.error as error:
-        raise ValueError(f"inflate() failed with error: {error}") from None
+        number, _, words = str(error).removeprefix("Error ").partition(" ")
+        words = words.removeprefix("while decompressing data: ")
+        raise DataLossError(None, None, f"inflate() failed with error {number}: {words}") from None
     return result
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....schema import proto
 from ...core.registry import op
+from ...core.shapes import shown
 
 if TYPE_CHECKING:
     from ...core.protocols import OperationView
@@ -35,8 +36,12 @@ class Where(NamedTuple):
     def key(self, key: str) -> str:
         """Where a feature stands."""
         if self.position is None:
-            return f"Name: {self.name}, Key: {key}."
+            return f"Key: {key}."
         return f"Name: {self.name}, Key: {key}, Index: {self.position}."
+
+    def feature(self, key: str) -> str:
+        """Where a feature that is not there would stand."""
+        return f"Feature: {key}" if self.position is None else f"Name: {self.name}, Feature: {key}"
 
 
 def fail(words: str) -> ValueError:
@@ -52,14 +57,22 @@ def _items(feature: _FeatureMessage | None) -> tuple[np.dtype | None, Items]:
     return KINDS[kind], list(getattr(feature, kind).value)
 
 
-def values_of(feature: _FeatureMessage | None, dtype: np.dtype, where: str) -> Items | None:
+MISMATCHES = {
+    "dense": "Data type: {kind} but expected type: {dtype}",
+    "sparse": "Expected type: {dtype}, Actual type: {kind}",
+    "list": "Expected type: {dtype}",
+}
+"""How values of another type are reported, by what they are parsed as."""
+
+
+def values_of(
+    feature: _FeatureMessage | None, dtype: np.dtype, where: str, form: str
+) -> Items | None:
     """The values of a feature; None where it is not there. Raises for those of another type."""
     kind, items = _items(feature)
     if kind is not None and kind != dtype:
-        raise fail(
-            f"{where}  Data types don't match. Expected type: {_type_word(dtype)}, "
-            f"Data type: {_type_word(kind)}"
-        )
+        words = MISMATCHES[form].format(kind=_type_word(kind), dtype=_type_word(dtype))
+        raise fail(f"{where}  Data types don't match. {words}")
     return None if kind is None else items
 
 
@@ -84,30 +97,29 @@ def dense_value(
     if shape and shape[0] is None:
         elements = [] if items is None else items
         if len(elements) % max(size, 1):
-            words = f"Number of {word} values is not a multiple of stride length."
-            at = f"for key {key}:" if where.position is None else where.key(key) + " "
+            if where.position is None:
+                words = f"number of elements should be divisible by {size}, found {len(elements)}"
+                raise fail(f"Error while parsing feature with key {key}: {words} instead")
             raise fail(
-                f"{at} {words} values size: {len(elements)} but output shape: {_text(shape)}"
+                f"{where.key(key)}  Number of {word} values is not a multiple of stride length. "
+                f"Saw {len(elements)} values but output shape is: {shown(tuple(shape))}"
             )
         return as_array(elements, dtype).reshape(-1, *(n or 0 for n in shape[1:]))
     if not items:
         if default.size == 0 and size:
-            raise fail(
-                f"Name: {where.name}, Feature: {key} (data type: {_type_word(dtype)}) is required "
-                "but could not be found."
-            )
+            words = "is required but could not be found."
+            raise fail(f"{where.feature(key)} (data type: {_type_word(dtype)}) {words}")
         if items is None or size:
             return default.reshape([n or 0 for n in shape])
     if len(items) != size:
+        if where.position is None:
+            words = f"Some {word}_list slice was not parsed."
+            raise fail(f"{where.key(key)}  Can't parse serialized Example: {words}")
         raise fail(
-            f"{where.key(key)}  Number of {word} values != expected.  values size: {len(items)} "
-            f"but output shape: {_text(shape)}"
+            f"{where.key(key)}  Number of {word} values != expected.  Values size: {len(items)} "
+            f"but output shape: {shown(tuple(shape))}"
         )
     return as_array(items, dtype).reshape([n or 0 for n in shape])
-
-
-def _text(shape: Sequence[int | None]) -> str:
-    return "[" + ",".join("?" if n is None else str(n) for n in shape) + "]"
 
 
 def stacked(
@@ -193,7 +205,9 @@ def parse_features(
     values: list[np.ndarray] = []
     shapes: list[np.ndarray] = []
     for key, dtype in request.sparse:
-        rows = [_items_of(m, key, dtype, w) for m, w in zip(messages, wheres, strict=True)]
+        rows = [
+            _items_of(m, key, dtype, w, "sparse") for m, w in zip(messages, wheres, strict=True)
+        ]
         at, items, shape = sparse_of(rows, dtype)
         positions.append(at[:, 1:] if is_single else at)
         values.append(items)
@@ -201,7 +215,7 @@ def parse_features(
     dense: list[np.ndarray] = []
     for key, dtype, shape, default in request.dense:
         parts = [
-            dense_value(_items_of(m, key, dtype, w), key, dtype, shape, default, w)
+            dense_value(_items_of(m, key, dtype, w, "dense"), key, dtype, shape, default, w)
             for m, w in zip(messages, wheres, strict=True)
         ]
         whole = stacked(parts, shape, default.astype(dtype) if default.size else default)
@@ -209,7 +223,10 @@ def parse_features(
     flat: list[np.ndarray] = []
     splits: list[np.ndarray] = []
     for key, dtype, split_type in request.ragged:
-        rows = [_items_of(m, key, dtype, w) or [] for m, w in zip(messages, wheres, strict=True)]
+        rows = [
+            _items_of(m, key, dtype, w, "sparse") or []
+            for m, w in zip(messages, wheres, strict=True)
+        ]
         flat.append(as_array((x for row in rows for x in row), dtype))
         splits.append(splits_of([] if is_single else [*map(len, rows)], split_type))
         if is_single:
@@ -217,10 +234,12 @@ def parse_features(
     return [*positions, *values, *shapes, *dense, *flat, *splits]
 
 
-def _items_of(message: Features, key: str, dtype: np.dtype, where: Where) -> Items | None:
+def _items_of(
+    message: Features, key: str, dtype: np.dtype, where: Where, form: str
+) -> Items | None:
     # A map of messages would make the one that is request for.
     feature = message[key] if key in message else None  # noqa: SIM401
-    return values_of(feature, dtype, where.key(key))
+    return values_of(feature, dtype, where.key(key), form)
 
 
 def _messages(
@@ -232,14 +251,12 @@ def _messages(
     listed = names_of(names, len(contents))
     wheres = [Where(n, None if is_single else i) for i, n in enumerate(listed)]
     features: list[Features] = []
-    for content, where in zip(contents, wheres, strict=True):
+    for content in contents:
         try:
             message = proto.parse("Example", content)
         except ValueError:
-            words = "Can't parse serialized Example." if is_single else (
-                f"Could not parse example input, value: '{content!r}'"
-            )  # fmt: skip
-            raise fail(f"Name: {where.name}: {words}") from None
+            text = content.decode("utf-8", "backslashreplace")
+            raise fail(f"Could not parse example input, value: '{text}'") from None
         features.append(cast("Features", message.features.feature))  # pyright: ignore[reportAttributeAccessIssue]
     return features, wheres, is_single
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from ....schema import proto
 from ...core.registry import op
+from ...core.shapes import shown
 from .parsing import (
     Features,
     Wanted,
@@ -55,7 +57,7 @@ def _batch(serialized: np.ndarray, names: np.ndarray) -> _Batch:
         try:
             message = proto.parse("SequenceExample", content)
         except ValueError:
-            words = f"Name: {where.name}, Could not parse example input, value: '{content!r}'"
+            words = f"Invalid protocol message input, example id: {where.name}"
             raise fail(words) from None
         batch.contexts.append(cast("Features", message.context.feature))  # pyright: ignore[reportAttributeAccessIssue]
         batch.lists.append(cast("FeatureLists", message.feature_lists.feature_list))  # pyright: ignore[reportAttributeAccessIssue]
@@ -71,7 +73,7 @@ def _steps(
     steps: list[Items | None] = []
     for i, feature in enumerate(lists[key].feature):
         at = f"Name: {where.name}, Feature list: {key}, Index: {i}."
-        steps.append(values_of(cast("None", feature), dtype, at))
+        steps.append(values_of(cast("None", feature), dtype, at, "list"))
     return steps
 
 
@@ -94,6 +96,16 @@ def _sparse(batch: _Batch, key: str, dtype: np.dtype) -> tuple[np.ndarray, ...]:
     return at[:, first:], as_array(values, dtype), shape[first:]
 
 
+def _row(
+    items: Items, key: str, dtype: np.dtype, shape: Sequence[int | None], where: Where
+) -> np.ndarray:
+    """The values of a step in their shape."""
+    if len(items) != prod(n or 1 for n in shape):
+        words = f"values size: {len(items)} but output shape: {shown(tuple(shape))}"
+        raise fail(f"{where.key(key)}  Number of values != expected.  {words}")
+    return dense_value(items, key, dtype, shape, np.zeros(0, dtype), where)
+
+
 def _dense(
     batch: _Batch, key: str, dtype: np.dtype, shape: Sequence[int | None], may_lack: bool
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -107,10 +119,9 @@ def _dense(
                 "Did you mean to include it in feature_list_dense_missing_assumed_empty or "
                 "feature_list_dense_defaults?"
             )
-        empty = np.zeros(0, dtype)
         rows.append(
             [
-                dense_value(items or [], key, dtype, shape, empty, Where(where.name, i))
+                _row(items or [], key, dtype, shape, Where(where.name, i))
                 for i, items in enumerate(steps or [])
             ]
         )

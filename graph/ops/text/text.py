@@ -99,7 +99,9 @@ def substr(x: np.ndarray, position: np.ndarray, length: np.ndarray, *, unit: byt
         text = item if unit == b"BYTE" else re2.decoded(item)
         start, n = int(starts[index]), int(lengths[index])
         if not -len(text) <= start <= len(text):
-            raise ValueError(f"pos {start} out of range for string at index {index}")
+            words = f"string b'{re2.decoded(item)}'" if unit == b"BYTE" else "string"
+            place = index[0] if len(index) == 1 else index or 0
+            raise ValueError(f"pos {start} out of range for {words} at index {place}")
         start += len(text) if start < 0 else 0
         part = text[start : start + n if n >= 0 else None]
         result[index] = part if isinstance(part, bytes) else re2.encoded(part)

@@ -180,7 +180,7 @@ def unicode_encode(
         for number in cast("list[int]", numbers[begin:end].tolist()):
             is_character = 0 <= number < 0x110000 and not 0xD800 <= number < 0xE000
             if not is_character and errors == b"strict":
-                raise ValueError("Code point is out of range for Unicode, or a noncharacter.")
+                raise ValueError("Code point is out of range for Unicode, or is a surrogate.")
             if not is_character and errors == b"ignore":
                 continue
             characters.append(chr(number if is_character else replacement_char))

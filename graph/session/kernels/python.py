@@ -13,6 +13,7 @@ from ....schema import errors
 from ...core.create import constant, convert_to_tensor
 from ...core.evaluate import evaluate
 from ...core.graph import Graph, Operation, Tensor
+from ...core.node_words import type_word
 from ...functions.flow.functional import PY_FUNCTIONS
 from ...variables.variables import Variable
 from ..hosted import hosted
@@ -54,7 +55,7 @@ def py_func(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | li
     """What the function that was given to tf.py_func gives; one read from a file has none."""
     function = _function(op)
     returned = _called(op, function, [array.copy() for array in arrays])
-    results = [_as_array(op, x, dtype) for x, dtype in _pairs(op, returned)]
+    results = [_as_array(op, i, *pair) for i, pair in enumerate(_pairs(op, returned))]
     return results[0] if len(results) == 1 else results
 
 
@@ -115,7 +116,7 @@ def _pairs(op: Operation, returned: object) -> list[tuple[object, DTypeAttr]]:
     return list(zip(values, types, strict=True))
 
 
-def _as_array(op: Operation, item: object, dtype: DTypeAttr) -> np.ndarray:
+def _as_array(op: Operation, position: int, item: object, dtype: DTypeAttr) -> np.ndarray:
     """One result in the type that was promised."""
     array = np.asarray(item)
     if array.dtype.names:
@@ -130,7 +131,11 @@ def _as_array(op: Operation, item: object, dtype: DTypeAttr) -> np.ndarray:
             texts[index] = text.encode() if isinstance(text, str) else bytes(text)
         return texts
     if array.dtype != dtype:
-        raise ValueError(f"value is of type {array.dtype.name}, but expects {np.dtype(dtype).name}")
+        token = cast("bytes", op.get_attr("token")).decode()
+        raise ValueError(
+            f"{position}-th value returned by {token} is {type_word(array.dtype)}, but expects "
+            f"{type_word(np.dtype(dtype))}"
+        )
     return array
 
 

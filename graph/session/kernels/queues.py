@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from ....schema.dtypes import tf_name
 from ....schema.errors import InvalidArgumentError, NotFoundError
+from ...core.node_words import type_word
 from ...core.shapes import shown
 from ..queues import PaddingQueue, PriorityQueue, Queue, ShuffleQueue, check_element
 from ..resources import handle_of, resource_kernel, shared
@@ -54,7 +54,7 @@ def _queue(op: Operation, state: State, kind: type[Queue], make: Callable[..., Q
         raise InvalidArgumentError(None, None, text)
     if declared[2] != types:
         existing, requested = (
-            ", ".join(_type_text(x) for x in listed) for listed in (queue.types, types)
+            ", ".join(type_word(x) for x in listed) for listed in (queue.types, types)
         )
         text = f"{words} component types {existing} but requested component types were {requested}"
         raise InvalidArgumentError(None, None, text)
@@ -65,10 +65,6 @@ def _queue(op: Operation, state: State, kind: type[Queue], make: Callable[..., Q
         )
         raise InvalidArgumentError(None, None, text)
     return queue
-
-
-def _type_text(dtype: np.dtype) -> str:
-    return {"float32": "float", "float64": "double"}.get(dtype.name, tf_name(dtype))
 
 
 def _shapes_text(shapes: Shapes) -> str:

@@ -13,6 +13,44 @@ from operator_errors import ERRORS as OPERATOR_ERRORS
 ERRORS = [
     *ARGUMENT_ERRORS,
     *OPERATOR_ERRORS,
+    (
+        "tf.io.decode_compressed('abc', 'ZLIB')",
+        "DataLossError",
+        "inflate() failed with error -3: incorrect header check",
+    ),
+    ("tf.io.decode_gif('abc')", "InvalidArgumentError", "Unknown image file format. One of JPEG,"),
+    ("tf.cast('a', tf.float32)", "UnimplementedError", "Cast string to float is not supported"),
+    (
+        "tf.sparse_to_dense([[0, 1]], [2], 1)",
+        "InvalidArgumentError",
+        "output_shape has incorrect number of elements: 1 should be: 2",
+    ),
+    (
+        "tf.sparse_to_dense([[1, 0], [0, 0]], [2, 2], [1, 1])",
+        "InvalidArgumentError",
+        "Use `tf.sparse.reorder` to create a correctly ordered copy.",
+    ),
+    (
+        "tf.nn.conv2d_transpose(tf.ones([1, 4, 4, 3]), tf.ones([2, 2, 5, 3]), [1, 8, 8, 4], 2)",
+        "InvalidArgumentError",
+        "input depth must be evenly divisible by filter depth: 4 vs 5",
+    ),
+    (
+        (
+            "tf.raw_ops.QueueDequeueV2(handle=tf.FIFOQueue(1, tf.int32).queue_ref,"
+            " component_types=[tf.int32], timeout_ms=10)"
+        ),
+        "InvalidArgumentError",
+        "Timeout not supported yet.",
+    ),
+    (
+        (
+            "tf.raw_ops.BarrierTakeMany(handle=tf.raw_ops.Barrier(component_types=[tf.int32],"
+            " shapes=[[]]), num_elements=1, component_types=[tf.int32], timeout_ms=10).indices"
+        ),
+        "InvalidArgumentError",
+        "Timeout not supported yet.",
+    ),
     ("tf.linalg.inv([[1., 2.], [2., 4.]])", "InvalidArgumentError", "Input is not invertible."),
     (
         "tf.linalg.solve([[1., 2.], [2., 4.]], [[1.], [2.]])",

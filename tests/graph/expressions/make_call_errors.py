@@ -1,6 +1,8 @@
-"""Writes TensorFlow's errors into call_errors.json, for each call that it has. Needs tensorflow.
+"""Writes TensorFlow's errors into call_errors.json, for each call that it has.
 
-python tests/graph/expressions/make_call_errors.py
+Needs tensorflow and tf_keras:
+
+TF_USE_LEGACY_KERAS=1 python tests/graph/expressions/make_call_errors.py
 
 A new call is written there as `"call": []` first.
 """

@@ -28,6 +28,31 @@ PROGRAMS = {
     "dense not trained": f"tf.layers.Dense(3, trainable=False, {K})(LINE[0])",
     "dense of double": f"tf.layers.dense(LINE[0].astype('f8'), 3, {K})",
     "dense by word": f"tf.layers.Dense(3, activation='relu', {K})(LINE[0])",
+    "dense by words": (
+        f"[tf.layers.dense(LINE[0], 2, word, {K}) for word in ('gelu', 'hard_sigmoid',"
+        " 'leaky_relu', 'linear', 'log_softmax', 'mish', 'silu')]"
+    ),
+    "initializers by words": (
+        "tf.set_random_seed(3) or [tf.layers.dense(LINE[0], 2, kernel_initializer=word) for word in"
+        " ('constant', 'glorot_normal', 'he_normal', 'he_uniform', 'identity', 'lecun_uniform',"
+        " 'normal', 'one', 'orthogonal', 'RandomUniform', 'truncated_normal', 'VarianceScaling',"
+        " 'zeros')]"
+    ),
+    "regularizers by words": (
+        f"[tf.layers.dense(LINE[0], 2, kernel_regularizer=word, {K}) for word in ('l1', 'l1_l2',"
+        " 'l2')]"
+    ),
+    "constraints by words": (
+        f"[tf.layers.dense(LINE[0], 2, kernel_constraint=word, {K}) is not None and tf.identity("
+        "tf.trainable_variables()[-2].constraint(LINE[0]), word) for word in ('max_norm',"
+        " 'min_max_norm', 'non_neg', 'unit_norm')]"
+    ),
+    "cells by words": (
+        "tf.set_random_seed(3) or [tf.nn.rnn_cell.GRUCell(2, 'relu', bias_initializer='ones',"
+        " kernel_initializer='glorot_uniform')(LINE[0], tf.ones([7, 2]))[0],"
+        " tf.nn.rnn_cell.LSTMCell(2, initializer='he_normal', activation='softsign')(LINE[1],"
+        " (tf.ones([7, 2]), tf.ones([7, 2])))[0]]"
+    ),
     "conv1d": f"tf.layers.conv1d(LINE, 4, 3, 2, 'same', {K})",
     "conv1d dilated": f"tf.layers.conv1d(LINE, 4, 3, dilation_rate=2, {K})",
     "conv1d causal": f"tf.layers.Conv1D(4, 3, padding='causal', dilation_rate=2, {K})(LINE)",

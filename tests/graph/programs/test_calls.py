@@ -19,10 +19,17 @@ OTHERWISE = {*ragged_calls.OTHERWISE, *text_calls.OTHERWISE}
 CALLS = [(module, call) for module in RECORDED for call in module.CALLS]
 
 
+def _agree(outcome: object, recorded: object) -> bool:
+    """Whether values are the same, or an error of the same type begins with the same words."""
+    if not (isinstance(recorded, list) and recorded and recorded[0] == "raises"):
+        return outcome == recorded
+    return outcome[:-1] == recorded[:-1] and outcome[-1].startswith(recorded[-1])
+
+
 @pytest.mark.parametrize(("module", "call"), CALLS, ids=[call for _, call in CALLS])
 def test_call(module, call):
     """The same values and types, or error."""
-    assert (module.outcome(tf, call) == RECORDED[module][call]) == (call not in OTHERWISE)
+    assert _agree(module.outcome(tf, call), RECORDED[module][call]) == (call not in OTHERWISE)
 
 
 def test_descriptors_of_a_file(tmp_path):

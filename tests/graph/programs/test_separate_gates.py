@@ -85,7 +85,7 @@ def test_rnn_becomes_one_operator():
 
 
 def test_refused():
-    with pytest.raises(ValueError, match="Unknown activation function: swosh"):
+    with pytest.raises(ValueError, match="Unknown activation function: 'swosh'"):
         nn.TfLiteRNNCell(4, activation="swosh")
     with pytest.raises(TypeError, match="is not an RNNCell"):
         nn.dynamic_rnn("cell", tf.zeros([5, 2, 3]), dtype=tf.float32)
