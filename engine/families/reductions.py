@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from math import ceil, prod
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
-from ..tiling import SUM_PADDING
 from .layout import fill
 from .products import permute
 
@@ -83,8 +82,7 @@ def _reduce_float64(program: Program, kind: str, x: Buffer, out: Buffer, count: 
     elif x.ndim == 2:
         program.call("reduce_f32.row_product", x, out, split=outer)
     elif kind == "add":
-        sums = arena((outer, SUM_PADDING * ceil(x.shape[2] / SUM_PADDING)), np.float64)
-        program.call("reduce_f32.add", x, out, sums, split=outer, count=count)
+        program.call("reduce_f32.add", x, out, split=outer, count=count)
     else:
         program.call("reduce_f32.multiply", x, out, arena(out.shape, np.float64), split=outer)
 

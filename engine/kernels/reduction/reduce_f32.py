@@ -9,16 +9,14 @@ from numba import float32, float64, int32, int64
 
 from ...build.kernel import address, kernel
 from ._sums import (
-    LARGEST,
-    SMALLEST,
-    UNROLL,
-    add_row,
-    add_rows,
+    average_columns,
+    average_rows,
     first_equal,
+    largest_columns,
     largest_of,
     product_of,
+    smallest_columns,
     smallest_of,
-    sum_of,
     width,
 )
 
@@ -38,8 +36,7 @@ def row_fold(vectors):
 @kernel("x:float32[rows,n] out:float32[rows] count:f")
 def row_sum(x, out, count, first, last, fault):
     """out[r] = sum of x[r, i] over i, divided by `count`"""
-    for r in range(first, last):
-        out[r] = float32(sum_of(address(x[r]), x.shape[1]) / count)
+    average_rows(address(x[first:]), address(out[first:]), x.shape[1], last - first, count)
 
 
 @kernel("x:float32[rows,n] out:float32[rows]")
@@ -49,45 +46,24 @@ def row_product(x, out, first, last, fault):
         out[r] = float32(product_of(address(x[r]), x.shape[1], 1.0))
 
 
-@kernel("x:float32[outer,n,inner] out:float32[outer,inner] scratch:float64[outer,*] count:f")
-def add(x, out, scratch, count, first, last, fault):
+@kernel("x:float32[outer,n,inner] out:float32[outer,inner] count:f")
+def add(x, out, count, first, last, fault):
     """out[o, j] = sum of x[o, r, j] over r, divided by `count`"""
-    n, inner = x.shape[1], x.shape[2]
-    pitch = 4 * inner
     for o in range(first, last):
-        target, sums = out[o], scratch[o]
-        for j in range(sums.size):
-            sums[j] = 0.0
-        start, r = address(x) + o * n * pitch, 0
-        while r + UNROLL <= n:
-            add_rows(start + r * pitch, pitch, address(sums), inner)
-            r += UNROLL
-        while r < n:
-            add_row(start + r * pitch, pitch, address(sums), inner)
-            r += 1
-        for j in range(inner):
-            target[j] = float32(sums[j] / count)
+        average_columns(address(x[o]), address(out[o]), x.shape[1], x.shape[2], count)
 
 
-def fold(unrolled, single):
+def fold(columns):
     """The kernel out[o, j] = the fold of initial, x[o, 0, j] ... x[o, n - 1, j]."""
 
     def reduce(x, initial, out, from_first, first, last, fault):
         n, inner = x.shape[1], x.shape[2]
-        pitch = 4 * inner
         for o in range(first, last):
-            target, r = out[o], 0
-            if from_first and n:
-                r = 1
+            target = out[o]
+            r = 1 if from_first and n else 0
             for j in range(inner):
                 target[j] = x[o, 0, j] if r else initial[0]
-            start = address(x) + o * n * pitch
-            while r + UNROLL <= n:
-                unrolled(start + r * pitch, pitch, address(target), inner)
-                r += UNROLL
-            while r < n:
-                single(start + r * pitch, pitch, address(target), inner)
-                r += 1
+            columns(address(x[o]) + 4 * r * inner, address(target), n - r, inner)
 
     return reduce
 
@@ -124,9 +100,9 @@ def row_position(x, out, smallest, first, last, fault):
 
 _FOLD = "x:float32[outer,n,inner] initial:float32[1] out:float32[outer,inner] from_first:i"
 _ROWS = "x:float32[rows,n] initial:float32[1] out:float32[rows] from_first:i"
-for _name, _row, _microkernels in (
-    ("maximum", largest_of, LARGEST),
-    ("minimum", smallest_of, SMALLEST),
+for _name, _row, _columns in (
+    ("maximum", largest_of, largest_columns),
+    ("minimum", smallest_of, smallest_columns),
 ):
-    kernel(_FOLD, name=_name)(fold(*_microkernels))
+    kernel(_FOLD, name=_name)(fold(_columns))
     kernel(_ROWS, name=f"row_{_name}")(row_fold(_row))

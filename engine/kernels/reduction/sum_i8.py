@@ -7,7 +7,7 @@ from ...build.kernel import address, kernel, microkernel
 from ...build.vector import INT, WORD
 from .._int32 import Integers
 
-BLOCK = 4  # vectors of columns at a time
+BLOCKS = 4, 2, 1  # vectors of columns at a time
 _ROWS_IN_PART = {1: 1 << 8, 2: 1 << 15}
 """Bytes of an element -> rows whose sum integers of twice as many have room for."""
 
@@ -39,7 +39,7 @@ def add_columns(size, signed):
                 w.write_masked(total, place, mask)
 
         most, begin = w.bytes // (2 * size), WORD(0)
-        for n_vectors, lanes in ((BLOCK, most), (1, most), (1, w.width)):
+        for n_vectors, lanes in (*((n, most) for n in BLOCKS), (1, w.width)):
             end = builder.and_(columns, WORD(-n_vectors * lanes))
             with w.loop(begin, end, n_vectors * lanes) as (column, _):
                 add(column, n_vectors, lanes)
