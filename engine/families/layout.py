@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..plan.buffer import Buffer, constant
-from ..plan.view import View, collapse
+from ..plan.instruction import COPY, MOVE
+from ..plan.view import View, geometry_of
 
 if TYPE_CHECKING:
     from ..plan.program import Program
 
 _COMPLEX128 = 16
-_MIN_RANK = 2  # the kernel's two innermost loops
-_FEW_ROWS = 16
 
 
 def move(program: Program, source: Buffer | View, target: Buffer | View) -> None:
@@ -38,9 +36,9 @@ def move(program: Program, source: Buffer | View, target: Buffer | View) -> None
         low, high = view.reach
         if low < 0 or high >= view.buffer.size:
             raise ValueError(f"view reaches [{low}, {high}] of {view.buffer.size} elements")
-    geometry, rows = _geometry(source.shape, source.strides, target.strides)
+    geometry, rows = geometry_of(source.shape, source.strides, target.strides)
     program.call(
-        "layout.move",
+        MOVE,
         source.buffer.ravel(),
         target.buffer.ravel(),
         geometry,
@@ -59,7 +57,7 @@ def copy(program: Program, source: Buffer, target: Buffer) -> None:
     """
     if source.size and source.storage is not target.storage:
         source, target = source.ravel(), target.ravel()
-        program.call("copy.copy", source, target, split=source.size)
+        program.call(COPY, source, target, split=source.size)
 
 
 def _as_pairs(view: View) -> View:
@@ -74,31 +72,6 @@ def fill(program: Program, value: Buffer, target: Buffer | View) -> None:
     """Appends the instruction `target[...] = value`, a Buffer of one element."""
     target = target if isinstance(target, View) else View.of(target)
     move(program, View.of(value, ()).broadcast(target.shape), target)
-
-
-@lru_cache(1024)
-def _geometry(
-    shape: tuple[int, ...], strides: tuple[int, ...], target_strides: tuple[int, ...]
-) -> tuple[Buffer, int]:
-    """The buffer `geometry` and its number of items: few dimensions, the target in order."""
-    dims = zip(shape, strides, target_strides, strict=True)
-    dims = sorted(dims, key=lambda dim: -abs(dim[2]))
-    columns = collapse(*zip(*dims, strict=True)) if dims else [()] * 3
-    missing = _MIN_RANK - len(columns[0])
-    sizes = [1] * missing + list(columns[0])
-    steps, target_steps = ([0] * missing + list(column) for column in columns[1:])
-    if abs(steps[-1]) > 1:
-        # next to the innermost dimension the one the source runs along: both fill cache lines
-        runs = [d for d in range(len(sizes) - 1) if abs(steps[d]) == 1]
-        for row in (sizes, steps, target_steps) if runs else ():
-            row.insert(len(row) - 2, row.pop(runs[-1]))
-    elif len(sizes) > _MIN_RANK and sizes[-2] < _FEW_ROWS:
-        # many rows one after another: what is between takes longer than short rows
-        longest = max(range(len(sizes) - 1), key=sizes.__getitem__)
-        for row in (sizes, steps, target_steps):
-            row.insert(len(row) - 2, row.pop(longest))
-    table = np.array([sizes, steps, target_steps], np.int64)
-    return constant(table), prod(sizes[:-1])
 
 
 def write_box(program: Program, update: Buffer, starts: Buffer, out: Buffer) -> None:

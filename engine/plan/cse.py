@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from .buffer import ARENA, Buffer, Storage
+from .buffer import ARENA, Storage
 from .instruction import Instruction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
     from typing import TypeAlias
 
@@ -48,7 +48,7 @@ def eliminate_common(
             remaining.append(instruction)
             continue
         if replacements and not replacements.keys().isdisjoint(instruction.reads):
-            _replace_reads(instruction, replacements)
+            instruction.replace(replacements)
         first = instruction
         if all(s.kind == ARENA and writers[s] == 1 for s in instruction.writes):
             operands = tuple([last_writers.get(storage) for storage in instruction.reads])
@@ -77,12 +77,3 @@ def _expression(instruction: Instruction, operands: Operands) -> Hashable:
         tuple([storage.nbytes for storage in instruction.writes]),
         tuple([buffer.offset for buffer in instruction.buffers]),
     )
-
-
-def _replace_reads(instruction: Instruction, replacements: Mapping[Storage, Storage]) -> None:
-    """Lets an instruction read other storages."""
-    instruction.buffers = tuple(
-        Buffer(b.dtype, b.shape, replacements.get(b.storage, b.storage), b.offset)
-        for b in instruction.buffers
-    )
-    instruction.attach()

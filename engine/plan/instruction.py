@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import abi
-from .buffer import CONSTANT
+from .buffer import CONSTANT, Buffer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
     from ..build.declaration import Argument, Number
     from ..build.image import Image
-    from .buffer import Buffer, Storage
+    from .buffer import Storage
 
     AnyInstruction: TypeAlias = "Instruction | HostStep | Branch"
     Tag: TypeAlias = object
     """Whatever the maker of a program wants to find again with its instructions."""
 
+MOVE, COPY = "layout.move", "copy.copy"  # the kernels that only move elements
 UNTIMED_CHUNKS = 32  # of an instruction that may take long, as long as it was never timed
 MIN_PARALLEL_BYTES = 1 << 18  # touched by an instruction to be split untimed; it takes 5 us or more
 MIN_PARALLEL_TIME = 1_000  # nanoseconds of an instruction to be split; handing one over costs 150
@@ -91,6 +92,14 @@ class Instruction:
         buffers = self.buffers
         self.reads = [buffers[i].storage for i in self._read]
         self.writes = [buffers[i].storage for i in self._written]
+
+    def replace(self, storages: Mapping[Storage, Storage]) -> None:
+        """Lets it work on other storages, by those it works on."""
+        self.buffers = tuple(
+            Buffer(b.dtype, b.shape, storages.get(b.storage, b.storage), b.offset)
+            for b in self.buffers
+        )
+        self.attach()
 
     def _check_overlap(self) -> None:
         """Refuses to write what the instruction also reads, unless it is the very same bytes."""

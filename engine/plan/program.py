@@ -37,7 +37,7 @@ from ..run.faults import Fault
 from ..run.plan_runner import PlanRunner, ensure
 from . import arena, segments
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
-from .instruction import Branch, HostStep, Instruction, resolve_targets
+from .instruction import COPY, MOVE, Branch, HostStep, Instruction, resolve_targets
 from .segments import Jump
 
 if TYPE_CHECKING:
@@ -180,6 +180,10 @@ class Program:
         faults = np.zeros((MOST_CHUNKS if may_split else 1, abi.FAULT_WORDS), np.int64)
         self._faults, self._faults_address = faults, arena.address(faults)
         self.instructions = eliminate_common(self.instructions, self.live_out)
+        if _moves_twice(self.instructions):
+            from .moves import merge_moves
+
+            self.instructions = merge_moves(self.instructions, self.live_out, self._bind)
         if any(type(instruction) is Branch for instruction in self.instructions):
             from .invariants import hoist_invariants
 
@@ -256,6 +260,11 @@ class Program:
                 position = segment.target
 
     @property
+    def has_steps(self) -> bool:
+        """Whether a run of the closed program does anything."""
+        return bool(self._segments)
+
+    @property
     def fast_run(self) -> Callable[[], bool] | None:
         """A builtin function that does what `run()` does; None where there is a host step.
 
@@ -305,6 +314,23 @@ class Program:
             assert code is not None  # `ensure` has built it
             instruction.bind(code)
         self._uncompiled = []
+
+    def _bind(
+        self,
+        name: str,
+        buffers: tuple[Buffer, ...],
+        numbers: Mapping[str, Number],
+        split: int,
+        tag: Tag,
+    ) -> Instruction:
+        instruction = Instruction(name, buffers, numbers, split, tag)
+        code = image.available(name.partition(".")[0])
+        assert code is not None  # it takes the place of one from the same module
+        instruction.bind(code)
+        if instruction.entry is None:
+            self._uncompiled.append(instruction)
+            self._compile()
+        return instruction
 
     def _run_constants(self, note: Callable[[Layout], object] | None) -> Layout:
         """Chooses the layout; runs and removes the constant instructions.
@@ -506,6 +532,13 @@ class Program:
     def _require_open(self) -> None:
         if self._closed:
             raise RuntimeError("the program is closed; make a new one to add instructions")
+
+
+def _moves_twice(instructions: Iterable[AnyInstruction]) -> bool:
+    """Whether something is moved that another move has put where it is."""
+    moves = [x for x in instructions if x.name in (MOVE, COPY)]
+    moved = {storage for x in moves for storage in x.writes}
+    return any(storage in moved for x in moves for storage in x.reads)
 
 
 def _natives(instructions: Iterable[AnyInstruction]) -> list[Instruction | Branch]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
-from .buffer import Buffer
+import numpy as np
+
+from .buffer import Buffer, constant
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+MIN_RANK = 2  # of a geometry: the kernel's two innermost loops
+_FEW_ROWS = 16
 
 
 class View:
@@ -134,3 +140,32 @@ def collapse(shape: Sequence[int], *strides: Sequence[int]) -> tuple[tuple[int, 
             dims.append([size, *steps])
     columns = list(zip(*dims, strict=True)) or [()] * (1 + len(strides))
     return tuple(columns)
+
+
+@lru_cache(1024)
+def geometry_of(
+    shape: tuple[int, ...], strides: tuple[int, ...], target_strides: tuple[int, ...]
+) -> tuple[Buffer, int]:
+    """The buffer `geometry` of a move and its number of items: few dimensions, target in order."""
+    dims = zip(shape, strides, target_strides, strict=True)
+    dims = sorted(dims, key=lambda dim: -abs(dim[2]))
+    columns = collapse(*zip(*dims, strict=True)) if dims else [()] * 3
+    missing = MIN_RANK - len(columns[0])
+    sizes = [1] * missing + list(columns[0])
+    steps, target_steps = ([0] * missing + list(column) for column in columns[1:])
+    if abs(steps[-1]) > 1:
+        # next to the innermost dimension the one the source runs along: both fill cache lines
+        runs = [d for d in range(len(sizes) - 1) if abs(steps[d]) == 1]
+        for row in (sizes, steps, target_steps) if runs else ():
+            row.insert(len(row) - 2, row.pop(runs[-1]))
+    elif len(sizes) > MIN_RANK and sizes[-2] < _FEW_ROWS:
+        # many rows one after another: what is between takes longer than short rows
+        longest = max(range(len(sizes) - 1), key=sizes.__getitem__)
+        for row in (sizes, steps, target_steps):
+            row.insert(len(row) - 2, row.pop(longest))
+    return table_of([*zip(sizes, steps, target_steps, strict=True)]), prod(sizes[:-1])
+
+
+def table_of(dims: Iterable[tuple[int, ...]]) -> Buffer:
+    """The constant whose columns are `dims`, as kernels take a geometry."""
+    return constant(np.array([*zip(*dims, strict=True)], np.int64))

@@ -2,8 +2,9 @@
 
 A stage is one program: all operators up to the first that has to wait. It waits for a value that
 only running tells (`NeedsValue`), or its results have a size that only its own run tells
-(`DynamicResult`). When a stage has run, that value is read, or that operator runs alone, and the
-stage after it is prepared for what came, or taken again if the same came before.
+(`DynamicResult`), or it works on memory that is known only at run time (`NeedsState`). When a stage
+has run, that value is read, or that operator runs alone, and the stage after it is prepared for
+what came, or taken again if the same came before.
 
 What an operator is, subclasses of the machine know: those of interpreter/plan/plan.py and
 graph/session/executor.py.
@@ -49,6 +50,12 @@ class ReadValue(Generic[Name]):
         self.tensor = tensor
 
 
+class ReadState:
+    """The operator behind a stage is prepared when all that may change variables has run."""
+
+    __slots__ = ()
+
+
 class RunAlone(Generic[Name]):
     """The operator behind a stage runs alone, as the sizes of its results are not known before.
 
@@ -57,12 +64,11 @@ class RunAlone(Generic[Name]):
         inputs: what it reads; None for an omitted operand.
         outputs: what it gives; None for a result without a name.
         function: function(*input arrays) gives the arrays of all outputs.
-        is_done: is_done(arrays by name before, those after) says whether a run would change neither
-            these nor anything else; None where it always has to run.
-        lends: whether its results stay as they are for as long as the run reads them.
+        is_done: is_done() says whether a run would change nothing, results included; None where it
+            always has to run.
     """
 
-    __slots__ = ("function", "inputs", "is_done", "lends", "outputs", "tag")
+    __slots__ = ("function", "inputs", "is_done", "outputs", "tag")
 
     def __init__(
         self,
@@ -70,12 +76,10 @@ class RunAlone(Generic[Name]):
         inputs: Sequence[Name | None],
         outputs: Sequence[Name | None],
         function: Callable[..., Results],
-        is_done: Callable[[Mapping[Name, np.ndarray], Mapping[Name, np.ndarray]], bool]
-        | None = None,
-        lends: bool = False,
+        is_done: Callable[[], bool] | None = None,
     ):
         self.tag, self.inputs, self.outputs, self.function = tag, inputs, outputs, function
-        self.is_done, self.lends = is_done, lends
+        self.is_done = is_done
 
 
 class Stage(Generic[Name, AnyBuffer, Notes]):
@@ -86,6 +90,7 @@ class Stage(Generic[Name, AnyBuffer, Notes]):
         operands: every tensor known so far.
         arrays: memory of the tensors that stay readable, in the same place in every run.
         bound: the operands whose memory was there before the stage.
+        state: buffers whose memory variables have, which are no tensor's alone.
         fed: the operands that every run brings other memory for.
         lent: readable tensors that lie in the memory of those.
         stop: position of the first operator that is not in this stage.
@@ -98,7 +103,7 @@ class Stage(Generic[Name, AnyBuffer, Notes]):
 
     __slots__ = (
         *("arrays", "bound", "cut", "fed", "following", "lent", "operands", "program"),
-        *("notes", "repeatable", "results", "stop"),
+        *("notes", "repeatable", "results", "state", "stop"),
     )
 
     def __init__(
@@ -114,10 +119,11 @@ class Stage(Generic[Name, AnyBuffer, Notes]):
         self.operands = operands
         self.arrays = arrays
         self.bound = {name: operands[name] for name in arrays}
+        self.state: dict[AnyBuffer, np.ndarray] = {}
         self.fed = {name: operands[name] for name in fed}
         self.lent: dict[Name, AnyBuffer] = {}
         self.stop = 0
-        self.cut: ReadValue[Name] | RunAlone[Name] | None = None
+        self.cut: ReadValue[Name] | ReadState | RunAlone[Name] | None = None
         self.results: tuple[Name, ...] = ()
         self.following: dict[Hashable, Stage[Name, AnyBuffer, Notes]] = {}
         self.repeatable = True
@@ -132,7 +138,8 @@ class Stage(Generic[Name, AnyBuffer, Notes]):
         program, operands = self.program, {name: self.operands[name] for name in readable}
         for operand in operands.values():
             program.keep(operand)
-        program.close({operand: self.arrays[name] for name, operand in self.bound.items()}, note)
+        memory = {operand: self.arrays[name] for name, operand in self.bound.items()}
+        program.close(memory | self.state, note)
         lenders = {operand.storage for operand in self.fed.values()}
         for name, operand in operands.items():
             if operand.storage in lenders:
@@ -213,7 +220,7 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
     @abstractmethod
     def _prepare(
         self, stage: Stage[Name, AnyBuffer, Notes], position: int
-    ) -> ReadValue[Name] | RunAlone[Name] | None:
+    ) -> ReadValue[Name] | ReadState | RunAlone[Name] | None:
         """Adds the instructions or the host step of an operator; or gives why it has to wait."""
 
     @abstractmethod
@@ -235,6 +242,10 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
     @abstractmethod
     def _failed(self, error: Exception) -> Exception:
         """The error to raise when an operator failed to run by one of `_errors`."""
+
+    def _is_current(self, stage: Stage[Name, AnyBuffer, Notes]) -> bool:
+        """Whether what lasts from run to run still has the memory that a stage was made for."""
+        return True
 
     def _recovers(self, stage: Stage[Name, AnyBuffer, Notes], error: Exception) -> bool:
         """Whether a stage can be run again, from its front, after an error of a host step."""
@@ -304,6 +315,37 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
         self.finished = True
         return fed
 
+    @property
+    def settled_run(self) -> Callable[[], bool] | None:
+        """What does as `run` while no stage but the last has anything left to do; else None."""
+        stage, checks = self.first, list["Callable[[], bool]"]()
+        while stage.cut is not None:
+            check = stage.cut.is_done if isinstance(stage.cut, RunAlone) else None
+            if stage.program.has_steps or not stage.following:
+                return None
+            if check is None and not isinstance(stage.cut, ReadState):
+                return None
+            checks += [check] if check else []
+            stage = stage.following[next(reversed(stage.following))]
+        begin, last = stage.program.fast_run, stage
+        if begin is None or self.reached is not last:
+            return None
+
+        def run() -> bool:
+            for check in checks:
+                if not check():
+                    break
+            else:
+                if self._is_current(last):
+                    if not begin():
+                        self._run_stage(last, {}, resume=True)
+                    return True
+            self.control.begin()
+            self.run()
+            return True
+
+        return run
+
     def run_timed(
         self, times: list[tuple[Tag, float]], fed: dict[Name, np.ndarray] | None = None
     ) -> dict[Name, np.ndarray]:
@@ -343,6 +385,12 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
             return None
         if isinstance(cut, RunAlone):
             return self._after_dynamic_result(stage, cut, fed)
+        if isinstance(cut, ReadState):
+            following = self._recalled(stage, ())
+            if following is None:
+                following = self._after(stage, stage.stop, fed)
+                stage.following[()] = self._stage(following, stage.stop)
+            return following
         value = self._value(stage, cut.tensor, fed)
         key = _key(value)
         following = self._recalled(stage, key)
@@ -359,7 +407,7 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
     ) -> Stage[Name, AnyBuffer, Notes]:
         if cut.is_done is not None and stage.following and self._times is None:
             latest = stage.following[next(reversed(stage.following))]
-            if cut.is_done(stage.arrays, latest.arrays):
+            if self._is_current(latest) and cut.is_done():
                 return latest
         values = [None if name is None else self._value(stage, name, fed) for name in cut.inputs]
         start = perf_counter()
@@ -374,21 +422,14 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
         if following is None:
             following = self._after(stage, stage.stop + 1, fed)
             for name, array in by_name.items():
-                is_lent = cut.lends and address(array) % ALIGNMENT == 0
-                memory = array if is_lent else aligned(array.shape, array.dtype)
+                memory = aligned(array.shape, array.dtype)
                 operand = self._bound(name, memory)
                 following.operands[name] = following.bound[name] = operand
                 following.arrays[name] = memory
             following.results = tuple(by_name)
             stage.following[key] = self._stage(following, stage.stop + 1)
         for name, array in by_name.items():
-            memory = following.arrays[name]
-            if array is memory:
-                continue
-            if (address(array), array.strides) == (address(memory), memory.strides):
-                following.arrays[name] = array  # by which it is known at once next time
-            else:
-                memory[...] = array
+            following.arrays[name][...] = array
         return following
 
     def _recalled(
@@ -396,6 +437,8 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
     ) -> Stage[Name, AnyBuffer, Notes] | None:
         """The stage that followed when the same came before; else there is room for one more."""
         following = stage.following.pop(key, None)
+        if following is not None and not self._is_current(following):
+            following = None
         if following is not None:
             stage.following[key] = following
         elif len(stage.following) >= MAX_FOLLOWING:

@@ -15,7 +15,7 @@ from .composites import fused
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..plan.node import Arrays, DynamicResult, Node, Operand, Prepared
+    from ..plan.node import DynamicResult, Node, Operand, Prepared
 
 
 @op("IF")
@@ -134,7 +134,7 @@ def call_once(node: Node) -> DynamicResult:
         scope_of(node).run_once(subgraph)
         return []
 
-    def is_done(inputs: Arrays, results: Arrays) -> bool:
+    def is_done() -> bool:
         return scope_of(node).has_run(subgraph)
 
     return node.dynamic_result(run, (), is_done)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.families.layout import copy
 from ...engine.run.stages import aligned
 from ...schema.dtypes import RESOURCE, tf_name
 from ..checks import required_input, scope_of
 from ..registry import op
 
 if TYPE_CHECKING:
-    from ..plan.node import Arrays, DynamicResult, Node
+    from ..plan.node import Node, Operand, Prepared
 
 
 @op("VAR_HANDLE")
@@ -31,9 +33,16 @@ def var_handle(node: Node) -> None:
 
 
 @op("READ_VARIABLE")
-def read_variable(node: Node) -> DynamicResult:
+def read_variable(node: Node) -> Prepared:
     """The value of a variable."""
     _require_handle(node)
+    declared, memory = node.outputs[0], _memory(node)
+    if memory is not None and (memory.shape, memory.dtype) == (declared.shape, declared.dtype):
+        assert node.planner is not None  # it has told the memory
+        if node.planner.reads_in_place(node):
+            node.alias(memory, memory.shape)
+            return None
+        return partial(copy, source=memory, target=node.result(memory.shape, memory.dtype))
 
     def run(handle: np.ndarray) -> list[np.ndarray]:
         value = scope_of(node).resources.get(_number(handle))
@@ -41,27 +50,21 @@ def read_variable(node: Node) -> DynamicResult:
             node.fail("the variable is read before a value was assigned to it")
         return [value]
 
-    def is_done(inputs: Arrays, results: Arrays) -> bool:
-        value = results[0]
-        return value is not None and scope_of(node).resources.get(variable) is value
-
-    variable = _constant_number(node)
-    lends = node.planner is not None and node.planner.may_lend(node)
-    return node.dynamic_result(run, [node.outputs[0].shape or ()], is_done, lends)
+    return node.dynamic_result(run, [declared.shape or ()])
 
 
 @op("ASSIGN_VARIABLE")
-def assign_variable(node: Node) -> DynamicResult:
+def assign_variable(node: Node) -> Prepared:
     """Gives a variable the value of the second input."""
     _require_handle(node)
-    becomes_variable = node.planner is not None and node.planner.becomes_variable(node)
+    value, memory = required_input(node, 1), _memory(node)
+    if memory is not None and (memory.shape, memory.dtype) == (value.shape, value.dtype):
+        return partial(copy, source=value, target=memory)
 
     def run(handle: np.ndarray, value: np.ndarray) -> list[np.ndarray]:
         resources, number = scope_of(node).resources, _number(handle)
         before = resources.get(number)
-        if becomes_variable:
-            resources[number] = value
-        elif (
+        if (
             isinstance(before, np.ndarray)
             and (before.shape, before.dtype) == (value.shape, value.dtype)
             and not value.dtype.hasobject
@@ -73,12 +76,15 @@ def assign_variable(node: Node) -> DynamicResult:
             resources[number] = memory
         return []
 
-    def is_done(inputs: Arrays, results: Arrays) -> bool:
-        value = inputs[1]
-        return value is not None and scope_of(node).resources.get(variable) is value
+    return node.dynamic_result(run, ())
 
-    variable = _constant_number(node)
-    return node.dynamic_result(run, (), is_done)
+
+def _memory(node: Node) -> Operand | None:
+    """The variable's memory, where instructions may use it; None where a Python step has to."""
+    handle = required_input(node, 0).value
+    if handle is None or node.planner is None:
+        return None
+    return node.planner.variable(node, _number(handle))
 
 
 def _require_handle(node: Node) -> None:
@@ -87,12 +93,6 @@ def _require_handle(node: Node) -> None:
         handle.dtype in (RESOURCE, np.int32) and handle.size == 1,
         f"the first input must be one resource handle, got {tf_name(handle.dtype)} {handle.shape}",
     )
-
-
-def _constant_number(node: Node) -> int:
-    """The number of the variable, where it is known before; else -1, which none has."""
-    handle = required_input(node, 0).value
-    return -1 if handle is None else _number(handle)
 
 
 def _number(handle: np.ndarray) -> int:

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     """Adds the instructions of a prepared operator to a program."""
     Prepared: TypeAlias = "Emit | DynamicResult | None"
     """What `prepare` returns; None where the results need no instruction."""
-    Arrays: TypeAlias = Sequence[np.ndarray | None]
-    IsDone: TypeAlias = Callable[[Arrays, Arrays], bool]
-    """Whether a step would change nothing, of its inputs and the results of the run before."""
     SizeOrShape: TypeAlias = int | Sequence[int] | None
     """What has to be equal to another one; None for a shape of the wrong rank."""
     Dimension: TypeAlias = int | np.integer
@@ -66,6 +63,10 @@ class NeedsValue(Exception):
     def __init__(self, index: int):
         super().__init__(f"the value of input {index} is known only at run time")
         self.index = index
+
+
+class NeedsState(Exception):
+    """`prepare` needs the memory of variables, which what stands before may change."""
 
 
 class TensorDeclaration:
@@ -154,23 +155,20 @@ class DynamicResult:
     an unknown dimension.
 
     Attributes:
-        is_done: is_done(inputs, results of the run before) says whether it would change nothing;
-            None instead of an array that is a constant, or has no memory of the plan's.
-        lends: whether the results stay as they are as long as they are read.
+        is_done: is_done() says whether it would change nothing; None where it always may.
     """
 
-    __slots__ = ("function", "is_done", "lends", "shapes")
+    __slots__ = ("function", "is_done", "shapes")
 
     def __init__(
         self,
         function: Callable[..., Sequence[np.ndarray]],
         shapes: Sequence[tuple[int | None, ...]],
-        is_done: IsDone | None = None,
-        lends: bool = False,
+        is_done: Callable[[], bool] | None = None,
     ):
         self.function = function
         self.shapes = shapes
-        self.is_done, self.lends = is_done, lends
+        self.is_done = is_done
 
 
 class HostCall:
@@ -378,15 +376,14 @@ class Node:
         self,
         function: Callable[..., Sequence[np.ndarray]],
         shapes: Sequence[tuple[int | None, ...]],
-        is_done: IsDone | None = None,
-        lends: bool = False,
+        is_done: Callable[[], bool] | None = None,
     ) -> DynamicResult:
         """What `prepare` returns when the results' shapes are known only after the op ran.
 
         `function(*input arrays)` (None for an omitted input) returns one array for each output;
         `shapes` has None for each dimension that is not known before.
         """
-        return DynamicResult(function, tuple(shapes), is_done, lends)
+        return DynamicResult(function, tuple(shapes), is_done)
 
     def _declaration(self) -> TensorDeclaration:
         position = len(self.results)
@@ -437,9 +434,11 @@ class StageNotes:
         steps: while the stage is made, its operators, each with what its `prepare` gave.
         outputs: the subgraph's outputs and whether they are lent, once they were asked for.
         shapes: of tensors that have no operand here, where they are not as the file says.
+        knows_state: whether it is prepared when all before it has run.
+        variables: those that instructions use where they lie, by number, with their memory.
     """
 
-    __slots__ = ("delegates", "outputs", "shapes", "start", "steps")
+    __slots__ = (*("delegates", "knows_state", "outputs", "shapes", "start", "steps", "variables"),)
 
     def __init__(self) -> None:
         self.start = 0
@@ -447,3 +446,5 @@ class StageNotes:
         self.steps: list[tuple[Node, Emit | None]] = []
         self.outputs: list[tuple[np.ndarray, bool]] | None = None
         self.shapes: dict[int, tuple[int, ...]] = {}
+        self.knows_state = False
+        self.variables: dict[int, tuple[Operand, np.ndarray]] = {}

@@ -17,7 +17,7 @@ from .node import LostResultError, Node, NodeError, Operand, StageNotes
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from ...engine.run.stages import ReadValue, RunAlone
+    from ...engine.run.stages import ReadState, ReadValue, RunAlone
     from ..delegation.delegation import DelegateReport
     from ..delegation.partition import AnyDelegate, Partition
     from ..spec import SubgraphSpec
@@ -131,14 +131,14 @@ class Plan(StageMachine[int, Operand, StageNotes]):
 
     @property
     def fast_run(self) -> Callable[[], bool] | None:
-        """A builtin function that does what `run` does, where that is a single native call.
+        """A function that does what `run` does, where that is a single native call.
 
         When it gives False, `run(resume=True)` must follow. None after a failed run, until
         another one has finished.
         """
-        if not self.finished or self.first.cut is not None:
+        if not self.finished:
             return None
-        return self.first.program.fast_run
+        return self.first.program.fast_run if self.first.cut is None else self.settled_run
 
     def times(self) -> list[tuple[Node | Partition, float]]:
         """Runs every operator; gives (node, seconds) of each instruction and step, in order."""
@@ -220,9 +220,23 @@ class Plan(StageMachine[int, Operand, StageNotes]):
     def _after(self, stage: Stage, position: int, fed: Mapping[int, np.ndarray]) -> Stage:
         following = super()._after(stage, position, fed)
         following.notes.delegates = () if stage.following else stage.notes.delegates
+        following.notes.knows_state = True
+        for number, (operand, array) in stage.notes.variables.items():
+            if self._scope.resources.get(number) is array:
+                following.notes.variables[number] = operand, array
+                following.state[operand] = array
         return following
 
-    def _prepare(self, stage: Stage, position: int) -> ReadValue[int] | RunAlone[int] | None:
+    def _is_current(self, stage: Stage) -> bool:
+        resources = self._scope.resources
+        for number, (_, array) in stage.notes.variables.items():
+            if resources.get(number) is not array:
+                return False
+        return True
+
+    def _prepare(
+        self, stage: Stage, position: int
+    ) -> ReadValue[int] | ReadState | RunAlone[int] | None:
         return self._planner.add(stage, self.spec.operators[position])
 
     def _close(self, stage: Stage, readable: set[int]) -> None:

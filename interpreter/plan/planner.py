@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.plan.arena import ALIGNMENT, address
 from ...engine.plan.buffer import BOUND, bound
 from ...engine.plan.program import Program
 from ...engine.run.faults import Fault
-from ...engine.run.stages import ReadValue, RunAlone
+from ...engine.run.stages import ReadState, ReadValue, RunAlone
 from ...engine.run.stages import Stage as EngineStage
 from ...schema.dtypes import tf_name
 from ..registry import is_pure, prepare_of
@@ -20,6 +21,7 @@ from .liveness import has_no_effects
 from .node import (
     DynamicResult,
     HostCall,
+    NeedsState,
     NeedsValue,
     Node,
     NodeError,
@@ -112,7 +114,7 @@ class Planner:
         self._each = each
         self.spec = spec
         self.consumed: Set[Storage] = frozenset()
-        self._updated: dict[Storage, int] = {}  # what variables hold -> who overwrites it
+        self._stage: Stage | None = None  # the one that is made
         self._reports: dict[int, DelegateReport] = {}  # by where their stages start
         self._caller = caller
         self._live = scope.live(spec)
@@ -138,10 +140,13 @@ class Planner:
             recording.values.append(operand)
         return recording
 
-    def add(self, stage: Stage, operator: OperatorSpec) -> ReadValue[int] | RunAlone[int] | None:
+    def add(
+        self, stage: Stage, operator: OperatorSpec
+    ) -> ReadValue[int] | ReadState | RunAlone[int] | None:
         """Prepares one operator into a stage; gives why it has to wait, if it has to."""
         if operator.position not in self._live:
             return None
+        self._stage = stage
         node = self._node(operator, stage)
         try:
             pure, emit = self._prepare(node, operator)
@@ -157,6 +162,8 @@ class Planner:
                 node.fail(f"makes {len(node.results)} results, not {len(operator.outputs)}")
         except NeedsValue as unknown:
             return ReadValue(operator.inputs[unknown.index])
+        except NeedsState:
+            return ReadState()
         except REFUSALS as error:
             raise self.failed(node, error, "prepare") from error
         for tensor, operand in zip(operator.outputs, node.results, strict=True):
@@ -190,17 +197,7 @@ class Planner:
 
         inputs = [None if tensor < 0 else tensor for tensor in operator.inputs]
         outputs = [None if tensor < 0 else tensor for tensor in operator.outputs]
-        asks = dynamic_result.is_done
-        if asks is None:
-            return RunAlone(node, inputs, outputs, run, lends=dynamic_result.lends)
-
-        def is_done(before: Mapping[int, np.ndarray], after: Mapping[int, np.ndarray]) -> bool:
-            return asks(
-                [before.get(tensor) for tensor in operator.inputs],
-                [after.get(tensor) for tensor in operator.outputs],
-            )
-
-        return RunAlone(node, inputs, outputs, run, is_done, dynamic_result.lends)
+        return RunAlone(node, inputs, outputs, run, dynamic_result.is_done)
 
     def _check_results(
         self, node: Node, operator: OperatorSpec, results: Sequence[np.ndarray]
@@ -274,32 +271,45 @@ class Planner:
             return operand.storage in self.consumed
         makers = (operator.kind for operator in spec.operators if tensor in operator.outputs)
         is_whole = operand.storage.kind == BOUND and operand.nbytes == operand.storage.nbytes
-        if not is_whole or next(makers, "") != "READ_VARIABLE" or self._caller is not None:
-            return False
-        self._updated[operand.storage] = node.index
-        return True
+        return is_whole and next(makers, "") == "READ_VARIABLE" and self._caller is None
 
-    def becomes_variable(self, node: Node) -> bool:
-        """Whether the memory of what ASSIGN_VARIABLE takes may become that of the variable.
+    def variable(self, node: Node, number: int) -> Operand | None:
+        """The memory of a variable, where instructions may read and write it; else None.
 
-        That is so where READ_VARIABLE has put its value there, as it was, one operator has updated
-        it since, and nothing fails or sees the variable before the assignment.
+        Raises NeedsState where the stage has to end before that is known.
         """
-        operand = node.inputs[1]
-        update = None if operand is None else self._updated.get(operand.storage)
-        if update is None or self._caller is not None:
-            return False
-        from .variables import is_in_place  # few models have such variables
+        scope, stage = self.scope, self._stage
+        if self._caller is not None or scope.preserve or scope.observation is not None:
+            return None
+        assert stage is not None  # a node is prepared for one
+        if stage.notes.delegates:
+            return None
+        from .variables import runs_others  # few models have variables
 
-        return is_in_place(self.spec, update, node.index)
+        before = self.spec.operators[stage.notes.start : node.index]
+        if not stage.notes.knows_state or any(map(runs_others, before)):
+            raise NeedsState
+        variables, array = stage.notes.variables, scope.resources.get(number)
+        if (
+            number not in variables
+            and isinstance(array, np.ndarray)
+            and not array.dtype.hasobject
+            and address(array) % ALIGNMENT == 0
+        ):
+            operand = Operand.of(bound(array.shape, array.dtype))
+            variables[number], stage.state[operand] = (operand, array), array
+        return variables[number][0] if number in variables else None
 
-    def may_lend(self, node: Node) -> bool:
-        """Whether READ_VARIABLE may give the variable's memory itself: all read it in time."""
-        if self.scope.preserve or self._caller is not None:
-            return False
-        from .variables import is_read_before_changes
+    def reads_in_place(self, node: Node) -> bool:
+        """Whether what READ_VARIABLE gives may be the variable's memory itself.
 
-        return is_read_before_changes(self.spec, node.index)
+        All read it before the variable changes, or one operator updates it there for the
+        assignment.
+        """
+        from .variables import is_read_before_changes, is_updated_in_place
+
+        reader = node.index
+        return is_read_before_changes(self.spec, reader) or is_updated_in_place(self.spec, reader)
 
     def node_at(self, path: Sequence[tuple[int, int]]) -> Node:
         """The node at the last of some places (subgraph, position), each called by the one before.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.run.stages import Control
+from ...engine.run.stages import Control, aligned
 from .node import NodeError
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class Scope:
         """Gives all variables the values of `snapshot`."""
         for key, array in snapshot["states"].items():
             self.state(*key)[...] = array
-        self.resources = {key: array.copy() for key, array in snapshot["resources"].items()}
+        self.resources = {key: _copied(value) for key, value in snapshot["resources"].items()}
         self._resource_ids = dict(snapshot["resource_ids"])
         self._called = set(snapshot["called"])
 
@@ -314,3 +314,12 @@ class Scope:
         if len(plans) > MAX_PLANS:
             del plans[next(iter(plans))]
         return plan
+
+
+def _copied(value: Resource) -> Resource:
+    """A copy of what a resource holds, in memory as instructions use it."""
+    if not isinstance(value, np.ndarray):
+        return value.copy()
+    array = aligned(value.shape, value.dtype)
+    array[...] = value
+    return array

@@ -11,36 +11,36 @@ if TYPE_CHECKING:
     from ..spec import OperatorSpec, SubgraphSpec
 
 _READ, _ASSIGN, _HANDLE = "READ_VARIABLE", "ASSIGN_VARIABLE", "VAR_HANDLE"
-_UPDATES = frozenset(["DYNAMIC_UPDATE_SLICE"])
-"""Operators that update an operand in place where it has no later reader."""
-_SELECTS_BY_VALUE = frozenset(["DYNAMIC_UPDATE_SLICE"])
-"""Operators whose other integers may have any value: they are clamped to the valid range."""
+_UPDATES = frozenset(["DYNAMIC_UPDATE_SLICE", "STABLEHLO_DYNAMIC_UPDATE_SLICE"])
+"""Operators that update an operand in place where it has no later reader, at any position."""
 
 
-def is_in_place(spec: SubgraphSpec, update: int, assignment: int) -> bool:
-    """Whether a variable that operator `update` overwrites is the one that `assignment` assigns.
+def is_updated_in_place(spec: SubgraphSpec, reader: int) -> bool:
+    """Whether one operator updates what operator `reader` reads of a variable, for the assignment.
 
-    It must be read and assigned once in the subgraph, in this order, and no operator between the
-    update and the assignment may fail: the variable has its old value then. A variable that one of
-    them reads has a value if it had one in the run before. The subgraphs that others run might use
-    the same variable; only those that run once, before it is read, may be there.
+    The variable must be read and assigned once in the subgraph, in this order, and no operator
+    between the update and the assignment may fail: the variable has its old value then. A variable
+    that one of them reads has a value if it had one in the run before. The subgraphs that others
+    run might use the same variable; only those that run once, before it is read, may be there.
     """
-    operators = {operator.position: operator for operator in spec.operators}
-    assign, updater = operators[assignment], operators[update]
-    reader = next((x for x in spec.operators if updater.inputs[0] in x.outputs), None)
-    names = _names(spec)
-    if reader is None or reader.kind != _READ or update >= assignment:
+    read, names = spec.operators[reader], _names(spec)
+    (value,), name = read.outputs, names.get(read.inputs[0])
+    readers = [x for x in spec.operators for tensor in x.inputs if tensor == value]
+    if value in spec.outputs or [x.kind in _UPDATES for x in readers] != [True]:
         return False
-    name = names.get(reader.inputs[0])
-    users = [x for x in spec.operators if x.kind in (_READ, _ASSIGN)]
-    if name is None or any(user.inputs[0] not in names for user in users):
+    accesses = [x for x in spec.operators if x.kind in (_READ, _ASSIGN)]
+    if name is None or any(x.inputs[0] not in names for x in accesses):
         return False
-    if [user for user in users if names[user.inputs[0]] == name] != [reader, assign]:
+    update, (first, *others) = readers[0], (x for x in accesses if names[x.inputs[0]] == name)
+    if first is not read or [x.kind for x in others] != [_ASSIGN]:
         return False
-    if any(_runs_others(x) and x.position > reader.position for x in spec.operators):
+    if any(runs_others(x) and x.position > reader for x in spec.operators):
         return False
-    between = (x for x in spec.operators if update < x.position < assignment)
-    return all(x.kind in (_READ, _ASSIGN, _HANDLE) or _succeeds(spec, x) for x in between)
+    begin, end = update.position, others[0].position
+    between = (x for x in spec.operators if begin < x.position < end)
+    return begin < end and all(
+        x.kind in (_READ, _ASSIGN, _HANDLE) or _succeeds(spec, x) for x in between
+    )
 
 
 def is_read_before_changes(spec: SubgraphSpec, reader: int) -> bool:
@@ -58,7 +58,7 @@ def is_read_before_changes(spec: SubgraphSpec, reader: int) -> bool:
             reads_it = not in_memory.isdisjoint(operator.inputs)
             if reads_it and (is_changed or operator.kind in _UPDATES):
                 return False
-            if operator.kind == _ASSIGN or _runs_others(operator):
+            if operator.kind == _ASSIGN or runs_others(operator):
                 is_changed = True
             elif reads_it and not _gives_new_memory(operator):
                 in_memory.update(operator.outputs)
@@ -81,7 +81,7 @@ def _names(spec: SubgraphSpec) -> Mapping[int, tuple[str, str]]:
     }
 
 
-def _runs_others(operator: OperatorSpec) -> bool:
+def runs_others(operator: OperatorSpec) -> bool:
     """Whether an operator runs subgraphs, or what is not ours."""
     return operator.is_custom or bool(known(operator.kind).calls)
 
@@ -93,6 +93,6 @@ def _succeeds(spec: SubgraphSpec, operator: OperatorSpec) -> bool:
     if row.has("total=unscaled") and spec.tensors[operator.inputs[0]].quantization is not None:
         return False
     tensors = [spec.tensors[t] for t in operator.inputs[1:] if t >= 0]
-    return operator.kind in _SELECTS_BY_VALUE or all(
+    return operator.kind in _UPDATES or all(
         x.is_constant or x.dtype.kind not in "iu" for x in tensors
     )

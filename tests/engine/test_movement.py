@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flatlite.engine.families.elementwise import broadcast_shape, elementwise
-from flatlite.engine.families.layout import fill, move
+from flatlite.engine.families.layout import copy, fill, move
 from flatlite.engine.families.multipliers import quantize_multiplier
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
@@ -242,3 +242,137 @@ def test_squares_turned(vectors, dtype):
             move(program, View.of(buffer).transpose((1, 0)), out)
 
         np.testing.assert_array_equal(run(turn, out, x, dealt=False), x.T)
+
+
+@FEW
+@given(st.data(), SHAPE, DTYPES, st.booleans())
+def test_moves_of_what_was_moved(data, shape, dtype, dealt):
+    """Through several buffers, as numpy's views of copies."""
+    x = np.arange(prod(shape)).astype(dtype).reshape(shape)
+    views, expected, buffer = [], x, bound(shape, dtype)
+    for _ in range(3):
+        views.append(random_view(data, buffer))
+        expected = numpy_view(np.ascontiguousarray(expected), views[-1])
+        buffer = arena(views[-1].shape, dtype)
+
+    def build(program, source):
+        for view in views:
+            target = out if view is views[-1] else arena(view.shape, dtype)
+            move(program, View(source, view.shape, view.strides, view.offset), target)
+            source = target
+
+    out = arena(views[-1].shape, dtype)
+    np.testing.assert_array_equal(run(build, out, x, dealt=dealt), expected)
+
+
+def names_of(build, **memory):
+    """The kernels of a closed program that `build` makes of bound buffers, and the program."""
+    program = Program()
+    buffers = [bound(x.shape, x.dtype) for x in memory.values()]
+    build(program, *buffers)
+    program.close(dict(zip(buffers, memory.values(), strict=True)))
+    return [x.name for x in program.instructions], program
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_two_moves_are_one(is_kept):
+    """A slice of a transposition, put together with another array; unless it is to be read."""
+    x, y = np.arange(60, dtype=np.float32).reshape(5, 12), np.zeros((2, 5), np.float32)
+    turned, cut = arena((12, 5), np.float32), arena((3, 5), np.float32)
+    out = arena((5, 5), np.float32)
+
+    def build(program, a, b):
+        move(program, View.of(a).transpose((1, 0)), turned)
+        move(program, View.of(turned).part(0, 4, 3), cut)
+        move(program, View.of(cut), View.of(out).part(0, 0, 3))
+        move(program, View.of(b), View.of(out).part(0, 3, 2))
+        for kept in (out, cut)[: 1 + is_kept]:
+            program.keep(kept)
+
+    names, program = names_of(build, x=x, y=y)
+    assert names == ["layout.move"] * (3 if is_kept else 2)
+    program.run()
+    np.testing.assert_array_equal(program.array(out), np.concatenate([x.T[4:7], y]))
+
+
+def test_a_source_that_changes_in_between_is_read_before():
+    x = np.arange(12, dtype=np.float32)
+    cut, out, ones = arena((4,), np.float32), arena((4,), np.float32), np.ones(12, np.float32)
+
+    def build(program, a, b):
+        move(program, View.of(a).part(0, 2, 4), cut)
+        move(program, b, a)
+        move(program, cut, out)
+        program.keep(out)
+
+    _, program = names_of(build, x=x, y=ones)
+    program.run()
+    assert program.array(out).tolist() == [2, 3, 4, 5]
+    assert x.tolist() == ones.tolist()
+
+
+@FEW
+@given(st.data(), SHAPE.filter(len), DTYPES, st.booleans(), st.booleans())
+def test_a_state_is_shifted_in_its_memory(data, shape, dtype, is_front, dealt):
+    """Slices go out at one end, others come in at the other."""
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    width = data.draw(st.sampled_from([1, 3, 40]))
+    shape = (*shape[:-1], shape[-1] * width)
+    count = data.draw(st.integers(1, shape[axis]))
+    part = (*shape[:axis], count, *shape[axis + 1 :])
+    state = np.arange(prod(shape)).astype(dtype).reshape(shape)
+    fresh = (100 + np.arange(prod(part))).astype(dtype).reshape(part)
+    kept = shape[axis] - count
+    old = np.take(state, np.arange(kept) + (0 if is_front else count), axis)
+    expected = np.concatenate([fresh, old] if is_front else [old, fresh], axis)
+    merged = arena(shape, dtype)
+
+    def build(program, a, b):
+        later = arena(old.shape, dtype)
+        move(program, View.of(a).part(axis, 0 if is_front else count, kept), later)
+        parts = [(later, kept), (b, count)]
+        start = 0
+        for source, n in reversed(parts) if is_front else parts:
+            move(program, View.of(source), View.of(merged).part(axis, start, n))
+            start += n
+        copy(program, merged, a)
+        move(program, merged, out)
+        program.keep(out)
+
+    out = arena(shape, dtype)
+    with pytest.MonkeyPatch.context() as patch:
+        if dealt:
+            patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
+        names, program = names_of(build, state=state, fresh=fresh)
+        program.run()
+    assert "copy.copy" not in names
+    assert names.count("layout.shift") <= 1
+    np.testing.assert_array_equal(state, expected)
+    np.testing.assert_array_equal(program.array(out), expected)
+
+
+def test_a_state_that_is_read_in_another_order_is_copied():
+    state, out = np.arange(6, dtype=np.float32).reshape(2, 3), arena((2, 3), np.float32)
+
+    def build(program, a):
+        move(program, View.of(a).part(0, 1, 2, -1), out)
+        copy(program, out, a)
+
+    names, program = names_of(build, state=state)
+    assert names == ["layout.move", "copy.copy"]
+    program.run()
+    assert state.tolist() == [[3, 4, 5], [0, 1, 2]]
+
+
+def test_what_moves_back_to_where_it_was_goes_through_other_memory():
+    x = np.arange(6, dtype=np.float32)
+
+    def build(program, a):
+        turned = arena((6,), np.float32)
+        move(program, View.of(a).part(0, 5, 6, -1), turned)
+        move(program, turned, a)
+
+    names, program = names_of(build, x=x)
+    assert names == ["layout.move"] * 2
+    program.run()
+    assert x.tolist() == [5, 4, 3, 2, 1, 0]

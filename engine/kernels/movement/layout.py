@@ -212,3 +212,78 @@ def move(x, out, geometry, x_start, out_start, first, last, fault):
                     target[c] = value
         else:
             _tiles(x, out, s, d, count, columns, x_row, x_column, out_row, out_column)
+
+
+@microkernel(types.void(*[types.int64] * 3))
+def shift_row(builder, simd, x, out, nbytes):
+    """Moves `nbytes` bytes, also to where they overlap with what is moved.
+
+    Those at the far end, fewer than a vector, are moved with those before them: read first.
+    """
+    w = Writer(builder, simd)
+    source, target = w.pointer(x), w.pointer(out)
+
+    def with_vectors(size, last, is_down):
+        kind = ir.VectorType(BYTE, size)
+
+        def read(at):
+            value = builder.load(w.move(source, at), typ=kind)
+            value.align = 1
+            return value
+
+        def write(value, at):
+            builder.store(value, w.move(target, at)).align = 1
+
+        far_end = last if is_down else WORD(0)
+        value = read(far_end)
+        with w.loop(0, last, size) as (at, _):
+            at = at if is_down else builder.sub(last, at)
+            write(read(at), at)
+        write(value, far_end)
+
+    def for_sizes(size, *smaller):
+        if not smaller:
+            either_way(size)
+            return
+        is_enough = builder.icmp_signed(">=", nbytes, WORD(size))
+        with builder.if_else(is_enough) as (enough, too_few):
+            with enough:
+                either_way(size)
+            with too_few:
+                for_sizes(*smaller)
+
+    def either_way(size):
+        last = builder.sub(nbytes, WORD(size))
+        is_down = builder.icmp_unsigned("<", out, x)
+        with builder.if_else(is_down) as (down, up):
+            with down:
+                with_vectors(size, last, True)
+            with up:
+                with_vectors(size, last, False)
+
+    for_sizes(*(size for size in (64, 32, 16, 8, 4, 2, 1) if size <= w.bytes))
+
+
+@kernel("inout:T1 geometry:int64[2] x_start:i out_start:i", T=WIDTHS)
+def shift(inout, geometry, x_start, out_start, first, last, fault):
+    """inout[out_start + i . strides] = inout[x_start + i . strides] for each index i below shape.
+
+    These are rows of `geometry`, largest strides first; the last one is 1. An item is an index of
+    the first dimension, whose elements are apart from those of others.
+    """
+    rank, size = geometry.shape[1], inout.itemsize
+    rows, columns = 1, geometry[_SHAPE, rank - 1]
+    for k in range(1, rank - 1):
+        rows *= geometry[_SHAPE, k]
+    for item in range(first, last):
+        for i in range(rows):
+            row = i if out_start < x_start else rows - 1 - i  # none is written before it is read
+            start = item * geometry[_X_STRIDES, 0]
+            k = rank - 2
+            while k >= 1:
+                outer_row = row // geometry[_SHAPE, k]
+                start += (row - outer_row * geometry[_SHAPE, k]) * geometry[_X_STRIDES, k]
+                row = outer_row
+                k -= 1
+            source, target = (x_start + start) * size, (out_start + start) * size
+            shift_row(address(inout) + source, address(inout) + target, columns * size)
