@@ -11,6 +11,7 @@ from ...graph.core.graph import Graph, Tensor
 from ...graph.core.scopes import get_default_graph
 from ...graph.format.graphdef import import_node
 from ...interpreter.select_ops import node_def_of, reason_against
+from ...schema.dtypes import RESOURCE
 from ...schema.errors import ModelError
 from .node import Node
 from .registry import raise_rows, raises
@@ -52,5 +53,7 @@ def flex(node: Node, *operands: Tensor):
         node.fail(f"{error}")
     reason = reason_against(op.type)
     node.require(not reason, reason)
+    is_table = any(tensor.dtype == RESOURCE for tensor in (*op.inputs, *op.outputs))
+    node.require(not is_table, f"{op.type} is about a lookup table, which a graph would not order")
     graph = get_default_graph()
     return append(graph, op.type, graph.unique_name(op.type), operands, op.attrs).outputs

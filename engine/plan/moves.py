@@ -210,6 +210,8 @@ def _by_digit(
     """
     n, step, target_step = dimension
     parts: list[tuple[int, Dimension]] = []
+    if not dims:
+        return None
     while n > 1:
         place = next((i for i, dim in enumerate(dims) if dim[2] <= abs(step)), len(dims) - 1)
         size, _, unit = dims[place]

@@ -9,8 +9,9 @@ from flatlite.converter.api.conversion import Conversion
 from flatlite.converter.api.options import OpsSet, TargetSpec
 from flatlite.converter.api.settings import Settings
 from flatlite.converter.sources.op_defs import note_types, parsed_op_defs
-from flatlite.converter.tf.flex import strings
+from flatlite.converter.tf.flex import OTHERS, strings
 from flatlite.errors import UnsupportedOps
+from flatlite.graph.core.signatures.signatures import signature_of
 from flatlite.lite import Interpreter
 from flatlite.schema import model as schema_model
 from flatlite.schema import proto
@@ -99,16 +100,19 @@ def test_what_tensorflow_does_not_have_is_custom_or_refused():
 
 def test_what_flatlite_does_not_run_is_written():
     draft = Draft()
-    image = draft.input("x", (1, 4, 4, 3))
-    attrs = {"_output_types": [np.dtype(np.float32)], "_output_shapes": [(1, 4, 4, 3)]}
-    inputs = [image, draft.input("delta", ())]
-    warped = draft.graph.add("ImageProjectiveTransformV2", "warped", inputs, attrs).outputs[0]
+    attrs = {"_output_types": [np.dtype(np.float32)], "_output_shapes": [(4, 4)]}
+    x = draft.input("x", (4, 4))
+    exponential = draft.graph.add("MatrixExponential", "e", [x], attrs).outputs[0]
     with pytest.warns(UserWarning, match="was not verified: nobody registered"):
-        (operator,) = operators_of(draft, warped)
-    assert operator.custom_code == "FlexImageProjectiveTransformV2"
-    assert texts(operator.custom_options)[0] == b"ImageProjectiveTransformV2"
-    with pytest.raises(UnsupportedOps, match="ImageProjectiveTransformV2 x 1"):
-        Conversion(Settings(), [draft.source(warped)], 2).run()
+        (operator,) = operators_of(draft, exponential)
+    assert operator.custom_code == "FlexMatrixExponential"
+    assert texts(operator.custom_options)[0] == b"MatrixExponential"
+    with pytest.raises(UnsupportedOps, match="MatrixExponential x 1"):
+        Conversion(Settings(), [draft.source(exponential)], 2).run()
+
+
+def test_what_has_a_signature_is_not_listed_as_without():
+    assert not [name for name in OTHERS if signature_of(name)]
 
 
 def test_types_of_results_are_those_of_an_op_def():
