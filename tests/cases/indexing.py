@@ -180,6 +180,8 @@ CASES = [
             ("bool", [0, 1], 2, -1, np.array(True), np.array(False), i32),
         )
     ],
+    Refuse("one_hot/indices", "ONE_HOT", {}, [np.int16([0]), i32(3), f32(1), f32(0)],
+        "indices must be int32 or int64, got int16", [np.float32], constants=(1,)),
     Refuse("one_hot/axis", "ONE_HOT", {"axis": 2}, [i32([0]), i32(3), f32(1), f32(0)],
         "axis must be in [-1, 2), got 2", [np.float32], constants=(1,)),
     *[
