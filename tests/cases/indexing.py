@@ -202,6 +202,8 @@ CASES = [
             constants=(1,))
         for k in (1, 3, 9)
     ],
+    Refuse("topk_v2/one_result", "TOPK_V2", {}, [floats(2, 3), i32(2)],
+        "must have 2 results, the model has 1", constants=(1,)),
     Refuse("topk_v2/k", "TOPK_V2", {}, [floats(2, 3), i32(4)],
         "k must be at most the 3 elements of a row, got 4", [np.float32, np.int32], constants=(1,)),
     *(
