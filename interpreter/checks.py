@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -63,7 +63,15 @@ def supported(
         if operand is not None:
             quantized = operand.quantization is not None and operand.dtype in _SMALL
             if quantized or operand.dtype not in dtypes:
-                node.fail(f"{tf_name(operand.dtype)} is not supported yet")
+                unsupported(node, operand)
+
+
+def unsupported(node: Node, operand: Operand) -> NoReturn:
+    """Refuses an operand for its type, or for the scale that integers of its type need."""
+    hint = ""
+    if operand.dtype in _SMALL and operand.quantization is None and known(node.kind).has("int8"):
+        hint = " without a scale; give the tensor its quantization"
+    node.fail(f"{tf_name(operand.dtype)} is not supported yet{hint}")
 
 
 def one_scale(node: Node, *operands: Operand) -> list[Quantization]:
@@ -72,6 +80,8 @@ def one_scale(node: Node, *operands: Operand) -> list[Quantization]:
     Refuses those without one scale and a zero point of their type.
     """
     result = node.outputs[0]
+    if result.dtype is not None and result.dtype.kind not in "iu":
+        node.fail(f"output '{result.name}' must be an integer, got {tf_name(result.dtype)}")
     quantizations: list[Quantization] = []
     for tensor in (*operands, result):
         quantization, name = tensor.quantization, tensor.name

@@ -38,7 +38,9 @@ def prepare_kernel(node: Node, cls: type) -> Emit:
     buffers = [*node.inputs, *outs]
 
     def emit(program: Program) -> None:
-        arguments = dict(operator.arguments(*buffers))
+        arguments = operator.arguments(*buffers)
+        if not isinstance(arguments, Mapping):
+            node.fail(f"arguments must give a dict by the kernel's names, got {arguments!r}")
         try:
             add_instruction(program, operator.run, node.kind, arguments)
         except CustomKernelError as error:

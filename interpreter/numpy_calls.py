@@ -31,7 +31,7 @@ def by_numpy(node: Node, function: Function, *results: Result, retypes: bool = F
 
     Inputs left out are not among the arrays. `retypes` says that the model may declare other types.
     """
-    _check_count(node)
+    check_count(node)
     operands = [x for x in node.inputs if x is not None]
     outs = [node.result(shape, np.dtype(dtype), retypes=retypes) for shape, dtype in results]
 
@@ -52,7 +52,7 @@ def arrays_by_numpy(node: Node, function: Function, *results: Result) -> HostCal
 
     Types that no program has buffers of, such as float8, are computed between two stages.
     """
-    _check_count(node)
+    check_count(node)
 
     def run(*arrays: np.ndarray) -> list[np.ndarray]:
         with np.errstate(all="ignore"):
@@ -74,7 +74,7 @@ def array_by_numpy(
     return arrays_by_numpy(node, lambda *arrays: [function(*arrays)], (shape, dtype))
 
 
-def _check_count(node: Node) -> None:
+def check_count(node: Node) -> None:
     """Refuses more inputs than the operator has: the function would get them, too."""
     row = operator(node.kind)
     most = None if row is None else row.counts[1]

@@ -95,10 +95,12 @@ def member(folder: StrPath, name: str) -> Path:
 
     folder_path = Path(folder)
     path = folder_path / name
-    if not name or os.path.isabs(name) or ".." in Path(name).parts:
-        raise ModelError(f"a model refers to '{name}', which is not a file of its own folder")
+    if not name or "\0" in name or os.path.isabs(name) or ".." in Path(name).parts:
+        raise ModelError(f"a model refers to {name!r}, which is not a file of its own folder")
     if path.resolve() != folder_path.resolve() / name:
         raise ModelError(f"a model refers to '{name}', which is or passes a link")
+    if path.exists() and not path.is_file():
+        raise ModelError(f"a model refers to '{name}', which is not a regular file")
     if path.exists() and os.stat(path).st_nlink != 1:
         raise ModelError(f"a model refers to '{name}', which has other names (hard links)")
     return path

@@ -101,8 +101,8 @@ REDUCE_ALL bool i32 -> =0
 REDUCE_ANY bool i32 -> =0
 REDUCE_MAX f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 -> =0 || i64 i32 -> c128 | qi16 i32 -> qi8 | qi8 i32 -> qi16
 REDUCE_MIN f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 -> =0 || i64 i32 -> c128 | qi16 i32 -> qi8 | qi8 i32 -> qi16
-REDUCE_PROD f32,i32,i64,qi8,qi16 i32 -> =0
-REDUCE_WINDOW f32,f64,i8,u8,i16,i32,i64,qi8,qu8,qi16 =0 i64 i64 i64 -> =0 | qi16 i16 i64 i64 i64 -> =1 | qi8 i8 i64 i64 i64 -> =1 | qu8 u8 i64 i64 i64 -> =1 || bool bool i64 i64 i64 -> =0
+REDUCE_PROD f32,i8,u8,i16,i32,i64,qi8,qi16 i32 -> =0
+REDUCE_WINDOW f32,f64,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 =0 i64 i64 i64 -> =0 | qi16 i16 i64 i64 i64 -> =1 | qi8 i8 i64 i64 i64 -> =1 | qu8 u8 i64 i64 i64 -> =1
 RELU f32,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
 RELU6 f32,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
 RELU_0_TO_1 f32,qi8,qu8 -> =0 || i8,u8 -> =0

@@ -46,7 +46,10 @@ def add_instruction(
             f"{name}: buffers must be {', '.join(arrays)}, got {', '.join(buffers) or 'none'}"
         )
     split = arguments.get("split")
-    if split is not None and not isinstance(split, int):
-        raise ValueError(f"{name}: split must be an int, got {split!r}")
+    if not isinstance(split, int):
+        raise ValueError(
+            f"{name}: arguments must give split, the number of items (1 where the kernel does not "
+            f"divide its work), as an int, got {split!r}"
+        )
     module = module_of(kernel.function, declaration)
     program.call(f"{module}.run", *(buffers[name] for name in arrays), split=split, **numbers)

@@ -9,7 +9,7 @@ import numpy as np
 from ...engine.families.products import NO_CLAMP
 from ...engine.plan.buffer import Buffer, constant
 from ...schema.dtypes import tf_name
-from ..checks import NO_LIMIT, name_of_dtype, one_scale
+from ..checks import NO_LIMIT, name_of_dtype, one_scale, unsupported
 from ..plan.node import Node, Operand
 from .quantized import (
     dequantized_blocks,
@@ -130,7 +130,7 @@ def _blocks_of(weights: Operand) -> Blocks | None:
 
 def _require_float32(node: Node, x: Operand, bias: Operand | None) -> None:
     if x.dtype != np.float32:
-        node.fail(f"{tf_name(x.dtype)} is not supported yet")
+        unsupported(node, x)
     if bias is not None and bias.dtype != x.dtype:
         node.fail(f"bias must be float32, got {tf_name(bias.dtype)}")
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...engine.families.elementwise import broadcast_shape, elementwise
 from ...engine.plan.buffer import constant
 from ...schema.dtypes import tf_name
-from ..checks import clamp_of, name_of_dtype, required, same_dtype
+from ..checks import clamp_of, name_of_dtype, required, same_dtype, unsupported
 from ..plan.substitution import small_floats
 from ..registry import op
 from .quantized import is_quantized
@@ -78,7 +78,7 @@ def arithmetic(node: Node) -> Prepared:
 
         if other_numbers.takes(node, other_numbers.BINARY, a):
             return other_numbers.binary(node, a, shape, (low, high))
-        node.fail(f"{tf_name(a.dtype)} is not supported yet")
+        unsupported(node, a)
     out = node.result(shape, a.dtype)
 
     def emit(program: Program) -> None:
@@ -111,6 +111,9 @@ def plain(node: Node) -> Prepared:
 
         if other_numbers.takes(node, other_numbers.BINARY, a):
             return other_numbers.binary(node, a, shape)
+    if not kernel and node.kind in _SAME_SCALE and 0 in shape:
+        node.result(shape, a.dtype)  # whatever the type: there is nothing to compare
+        return None
     if not kernel or (is_quantized(a) and node.kind not in (*_SAME_SCALE, *_ON_INTEGERS)):
         node.fail(f"{_kind(a)} is not supported")
     if is_quantized(a) and node.kind in _SAME_SCALE:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.sizes import is_plain
+from ...engine.plan.arena import check_limit
+from ...engine.sizes import is_plain, negative
 from ...schema.dtypes import tf_name
 from ...schema.fingerprint import fingerprint64
 from ..checks import required
@@ -95,11 +97,15 @@ def embedding_lookup_sparse(node: Node) -> DynamicResult:
     ) -> list[np.ndarray]:
         _require_below(node, "names", names, len(table))
         outer = shape[:-1]
+        node.require(outer.min(initial=0) >= 0, f"sizes must not be negative, got {outer.tolist()}")
         _require_below(node, "indices", indices[:, :-1], outer)
         buckets = np.zeros(names.size, np.int64)
         if rank > 1:
             buckets[:] = np.ravel_multi_index(tuple(indices[:, :-1].T), tuple(outer))
-        result = np.zeros((int(np.prod(outer, dtype=np.int64)), *table.shape[1:]), np.float32)
+        n_rows = prod(outer.tolist())
+        limit = None if node.scope is None else node.scope.memory_limit
+        check_limit(4 * n_rows * prod(table.shape[1:]), limit)
+        result = np.zeros((n_rows, *table.shape[1:]), np.float32)
         starts = np.flatnonzero(np.diff(buckets, prepend=-1))
         ends = np.append(starts[1:], names.size)[: len(starts)]
         for start, end in zip(starts, ends, strict=True):
@@ -113,6 +119,8 @@ def embedding_lookup_sparse(node: Node) -> DynamicResult:
         return [result.reshape((*outer, *table.shape[1:]))]
 
     known = node.sizes(2)[:-1] if shape.value is not None else [None] * (rank - 1)
+    sizes = [n for n in known if n is not None]
+    node.require(not negative(sizes), f"sizes must not be negative, got {sizes}")
     return node.dynamic_result(run, [(*known, *table.shape[1:])])
 
 

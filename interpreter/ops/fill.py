@@ -132,7 +132,10 @@ def one_hot(node: Node) -> Emit:
     """`on` where the new dimension `axis` counts the index, `off` elsewhere."""
     indices, _, on, off = required(node, 4)
     (depth,) = node.sizes(1)
-    node.require(indices.is_integer, f"indices must be integers, got {tf_name(indices.dtype)}")
+    node.require(
+        indices.dtype.name in ("int32", "int64"),
+        f"indices must be int32 or int64, got {tf_name(indices.dtype)}",
+    )
     node.require(not negative([depth]), f"depth must not be negative, got {depth}")
     node.require(
         on.size == off.size == 1 and on.dtype == off.dtype,

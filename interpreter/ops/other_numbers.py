@@ -149,11 +149,20 @@ def reduction(
     function = partial(REDUCTIONS[node.kind][1], axis=tuple(sorted(axes)))
     if node.kind in ("SUM", "REDUCE_PROD"):
         function = partial(function, dtype=x.dtype)
+    elif node.kind in ("REDUCE_MAX", "REDUCE_MIN") and not x.size:
+        lowest, highest = _ends(x.dtype)
+        function = partial(function, initial=lowest if node.kind == "REDUCE_MAX" else highest)
 
     def folded(array: np.ndarray, _: np.ndarray) -> np.ndarray:
         return function(array)
 
     return array_by_numpy(node, folded, shape, x.dtype)
+
+
+def _ends(dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and the highest finite number of a type."""
+    limits = np.finfo(dtype) if kind_of(dtype) == "f" else np.iinfo(dtype.name)
+    return np.array(limits.min, dtype), np.array(limits.max, dtype)
 
 
 def is_ordered(x: Operand) -> bool:

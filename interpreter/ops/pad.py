@@ -177,7 +177,7 @@ def _borders(node: Node, x: Operand) -> list[tuple[int, tuple[int, int]]]:
 
 def _blocks(node: Node, x: Operand, name: str) -> tuple[list[int], list[tuple[int, int]]]:
     """The block size and the (before, after) of each blocked dimension."""
-    blocks = [int(n) for n in node.constant(1).ravel()]
+    blocks = node.integers(1)
     (_, _, edges), sizes = required(node, 3), node.sizes(2)
     pairs = list(zip(sizes[::2], sizes[1::2], strict=False))
     node.require(

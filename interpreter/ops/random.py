@@ -116,6 +116,7 @@ def rng_bit_generator(node: Node) -> DynamicResult:
         f"the state must be uint64 of size {sizes}, got "
         f"{tf_name(state.dtype)} of shape {state.shape}",
     )
+    node.require(len(node.outputs) == 2, f"must have 2 results, the model has {len(node.outputs)}")
     shape, dtype = node.outputs[1].shape, node.outputs[1].dtype
     if shape is None or dtype is None or dtype not in _WORDS:
         name = "no type" if dtype is None else tf_name(dtype)

@@ -37,12 +37,14 @@ REDUCTIONS = {
     "SUM": ("add", NUMBERS),
     "MEAN": ("mean", NUMBERS),
     "REDUCE_PROD": ("multiply", NUMBERS),
-    "REDUCE_MAX": ("maximum", (*NUMBERS, *_QUANTIZED)),
-    "REDUCE_MIN": ("minimum", (*NUMBERS, *_QUANTIZED)),
+    "REDUCE_MAX": ("maximum", (*NUMBERS, *_QUANTIZED, np.bool_)),
+    "REDUCE_MIN": ("minimum", (*NUMBERS, *_QUANTIZED, np.bool_)),
     "REDUCE_ANY": ("maximum", (np.bool_,)),
     "REDUCE_ALL": ("minimum", (np.bool_,)),
 }
 """Operator -> what engine/families/reductions.py calls it, dtypes."""
+_OF_BOOLS = {"SUM": "maximum", "REDUCE_PROD": "minimum"}
+"""Operator -> what a sum or product of bools is, as a bool."""
 
 
 class Reduction(Protocol):
@@ -71,7 +73,9 @@ def reduce(node: Node) -> Prepared:
     out_shape = [1 if i in folded else n for i, n in enumerate(x.shape)]
     if not node.options.keep_dims:
         out_shape = [n for i, n in enumerate(x.shape) if i not in folded]
-    if x.itemsize > 1 and x.dtype not in dtypes:
+    if x.dtype == np.bool_ and node.kind in _OF_BOOLS:
+        kind, dtypes = _OF_BOOLS[node.kind], (np.bool_,)
+    if x.dtype not in dtypes and (x.itemsize > 1 or node.kind == "REDUCE_PROD"):
         from . import other_numbers
 
         if other_numbers.takes(node, other_numbers.REDUCTIONS, x):
@@ -148,9 +152,9 @@ def _empty_reduction(kind: str, quantization: Quantization, dtype: np.dtype) -> 
 @small_floats
 def arg_max(node: Node) -> Prepared:
     """Where along the axis the largest or smallest element comes first."""
-    x, axes = required(node, 2)[0], node.constant(1)
+    x, axes = required(node, 2)
     node.require(axes.size == 1, f"axis must be one number, got shape {axes.shape}")
-    axis = node.axis("axis", x, int(axes.ravel()[0]))
+    axis = node.axis("axis", x, node.integers(1)[0])
     others = None
     if x.dtype not in _COMPARED:
         from . import other_numbers
@@ -177,9 +181,9 @@ def arg_max(node: Node) -> Prepared:
 @small_floats
 def cumsum(node: Node) -> Prepared:
     """Sums of the elements up to each one, without it if `exclusive`, from the end if `reverse`."""
-    x, axes = required(node, 2)[0], node.constant(1)
+    x, axes = required(node, 2)
     node.require(axes.size == 1, f"axis must be one number, got shape {axes.shape}")
-    axis = node.axis("axis", x, int(axes.ravel()[0]))
+    axis = node.axis("axis", x, node.integers(1)[0])
     if x.dtype.type not in NUMBERS:
         from . import other_numbers
 

@@ -60,7 +60,9 @@ def squeeze(node: Node) -> None:
 def expand_dims(node: Node) -> None:
     """`x` with a dimension of size 1 put in before `axis`."""
     (x,) = required(node, 1)
-    axis = int(node.constant(1).ravel()[0])
+    axes = node.integers(1)
+    node.require(len(axes) > 0, "the axis is missing: its tensor has no elements")
+    axis = axes[0]
     rank = x.ndim + 1
     node.require(-rank <= axis < rank, f"axis must be in [{-rank}, {rank}), got {axis}")
     axis %= rank

@@ -10,7 +10,7 @@ from ...engine.families.resizing import bilinear
 from ...engine.sizes import negative
 from ...schema.dtypes import tf_name
 from ..checks import rank, required, required_input
-from ..plan.substitution import small_floats
+from ..plan.substitution import moves_any, small_floats
 from ..registry import op
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _SUPPORTED: Sequence[type] = (np.float32, np.uint8, *_INTEGERS)
 
 
 @op("RESIZE_NEAREST_NEIGHBOR")
+@moves_any
 def resize_nearest(node: Node) -> Emit:
     """Each pixel of the result is the nearest one of the input."""
     x, out = _images(node, 0)

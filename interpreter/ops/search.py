@@ -94,6 +94,7 @@ def top_k(node: Node) -> Prepared:
     node.require(
         k <= x.shape[-1], f"k must be at most the {x.shape[-1]} elements of a row, got {k}"
     )
+    node.require(len(node.outputs) == 2, f"must have 2 results, the model has {len(node.outputs)}")
     if others is not None:
         return others.top(node, x, k, node.outputs[1].dtype or np.dtype(np.int32))
     shape, n = (*x.shape[:-1], k), prod(x.shape[:-1])

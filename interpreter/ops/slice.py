@@ -164,7 +164,7 @@ def _only_picks(node: Node, entries: Sequence[Entry]) -> bool:
     options = node.options
     full_mask = options.begin_mask & options.end_mask | options.shrink_axis_mask
     named = [i for i, axis in entries if i is not None and axis is not None]
-    strides = node.constant(3).ravel()
+    strides = node.integers(3)
     return all(full_mask >> i & 1 and strides[i] == 1 for i in named)
 
 
@@ -190,7 +190,7 @@ def _dynamic_picks(node: Node, x: Operand, begin: Operand, entries: Sequence[Ent
 def _cuts(node: Node, x: Operand, entries: Sequence[Entry]) -> list[Cut]:
     """(start, step, count, in_result) of each entry; step is None for a new dimension."""
     begin, end = node.sizes(1), node.sizes(2)
-    stride = [int(i) for i in node.constant(3).ravel()]
+    stride = node.integers(3)
     cuts: list[Cut] = []
     for i, axis in entries:
         if axis is None:
@@ -227,7 +227,7 @@ def _cut(node: Node, i: int, n: int, begin: int, end: int, stride: int) -> Cut:
 def reverse(node: Node) -> Emit:
     """`x` backwards along the axes of the second input."""
     (x,) = required(node, 1)
-    listed_axes = [int(axis) for axis in node.constant(1).ravel()]
+    listed_axes = node.integers(1)
     axes = [node.axis("axis", x, axis) for axis in listed_axes]
     node.require(len(set(axes)) == len(axes), f"axes must differ, got {listed_axes}")
     out = node.result(x.shape, x.dtype)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def transpose(node: Node) -> Emit | None:
     """`x` with its dimensions in the order of the second input."""
     (x,) = required(node, 1)
-    permutation_axes = [int(axis) for axis in node.constant(1).ravel()]
+    permutation_axes = node.integers(1)
     node.require(
         sorted(axis % x.ndim if -x.ndim <= axis < x.ndim else -1 for axis in permutation_axes)
         == list(range(x.ndim)),

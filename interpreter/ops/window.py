@@ -78,7 +78,8 @@ def reduce_window(node: Node) -> Callable[[Program], None]:
     function = FOLDS.get(int(node.options.reduce_function))
     if function is None:
         node.fail(f"reduce_function must be one of 1 to 6, got {node.options.reduce_function}")
-    is_truth = x.dtype == np.bool_ and function != "add"
+    is_truth = x.dtype == np.bool_
+    function = "any" if is_truth and function == "add" else function
     node.require(is_truth or x.dtype.name in NUMBERS, f"{tf_name(x.dtype)} is not supported")
     node.require(x.ndim > 0, "input must have a dimension")
     node.require(start.size == 1, f"the first value must be one, got shape {start.shape}")

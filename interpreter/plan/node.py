@@ -288,6 +288,11 @@ class Node:
         operand = self.optional(i)
         if operand is not None and operand.sizes is not None:
             return list(operand.sizes)
+        return self.integers(i)
+
+    def integers(self, i: int) -> list[int]:
+        """The whole numbers in input `i`; raises NeedsValue when they are not known yet."""
+        operand = self.optional(i)
         if operand is not None and not operand.is_integer:
             from ...schema.dtypes import tf_name  # of errors alone
 

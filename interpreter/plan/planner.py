@@ -161,6 +161,9 @@ class Planner:
             if len(node.results) != len(operator.outputs):
                 node.fail(f"makes {len(node.results)} results, not {len(operator.outputs)}")
         except NeedsValue as unknown:
+            operand = node.inputs[unknown.index]
+            if operand is not None and operand.value is not None and operand.sizes is None:
+                raise  # it would be asked for again and again
             return ReadValue(operator.inputs[unknown.index])
         except NeedsState:
             return ReadState()
@@ -183,12 +186,19 @@ class Planner:
     ) -> RunAlone[int]:
         """An operator whose results have a size that only its own run tells."""
         expected = _FAILURES if operator.is_custom else (*REFUSALS, PlanError)
+        if not operator.is_custom:
+            from ..numpy_calls import check_count  # few models have results of unknown sizes
+
+            check_count(node)
 
         def run(*values: np.ndarray | None) -> Sequence[np.ndarray]:
             try:
                 results = dynamic_result.function(*values)
             except expected as error:
                 raise self.failed(node, error, "invoke") from error
+            except MemoryError as error:
+                words = NodeError(f"needs more memory than there is ({error})", node)
+                raise self.failed(node, words, "invoke") from error
             try:
                 self._check_results(node, operator, results)
             except NodeError as error:
@@ -522,7 +532,7 @@ class Planner:
 
 
 def _plain(error: BaseException) -> str:
-    if isinstance(error, LookupError):
+    if isinstance(error, LookupError) and not isinstance(error, (KeyError, IndexError)):
         return str(error.args[0]) if error.args else repr(error)
     return f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else str(error)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from ...engine.plan.buffer import arena
 from ...schema.dtypes import tf_name
 from ..checks import name_of_dtype
 from ..compute import run_now
-from .node import DynamicResult, HostCall, Node, Operand, TensorDeclaration
+from .node import DynamicResult, HostCall, NeedsValue, Node, NodeError, Operand, TensorDeclaration
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from .node import Prepared
 
 _FLOAT32 = np.dtype(np.float32)
-_INDEX = np.dtype(np.int32)
+_NUMBERS = [np.dtype(name) for name in ("float64", "int64")]
+"""What numbers that stand for elements may be: no index, and a type that no other input has."""
 
 
 def _substitute(
@@ -51,7 +53,9 @@ def moved_as_indices(node: Node, prepare: Prepare, moved: Sequence[int]) -> Prep
         node.require(
             dtype == dtypes[0], f"inputs must be {tf_name(dtypes[0])}, got {tf_name(dtype)}"
         )
-    outputs = [TensorDeclaration(out.name, _INDEX, None, out.shape) for out in node.outputs]
+    others = {x.dtype for i, x in enumerate(node.inputs) if x is not None and i not in moved}
+    index = next(dtype for dtype in _NUMBERS if dtype not in others)
+    outputs = [TensorDeclaration(out.name, index, None, out.shape) for out in node.outputs]
 
     def indexed(arrays: Sequence[np.ndarray | None] | None) -> Node:
         """The node on numbers of the elements, which are known when the arrays are."""
@@ -62,11 +66,11 @@ def moved_as_indices(node: Node, prepare: Prepare, moved: Sequence[int]) -> Prep
             if x is None:
                 inputs.append(None)
             elif i in moved and array is None:
-                inputs.append(Operand.of(arena(x.shape, _INDEX), x.name))
+                inputs.append(Operand.of(arena(x.shape, index), x.name))
             elif array is None:
                 inputs.append(x)
             elif i in moved:
-                numbers = np.arange(first, first + array.size, dtype=_INDEX)
+                numbers = np.arange(first, first + array.size, dtype=index)
                 inputs.append(Operand.known(numbers.reshape(array.shape), x.name))
                 first += array.size
             else:
@@ -74,7 +78,15 @@ def moved_as_indices(node: Node, prepare: Prepare, moved: Sequence[int]) -> Prep
         return _substitute(node, inputs, outputs)
 
     shapes_only = indexed(None)
-    prepared = prepare(shapes_only)
+    try:
+        prepared = prepare(shapes_only)
+    except NeedsValue as needed:
+        if needed.index in moved:  # a list of numbers, which elements that move are not
+            node.fail(f"input {needed.index} must be integers, got {tf_name(dtypes[0])}")
+        raise
+    except NodeError as error:
+        words = re.sub(rf"\b{index.name}\b", tf_name(dtypes[0]), str(error))
+        raise NodeError(words, node) from error
     if isinstance(prepared, DynamicResult):
         shapes = list(prepared.shapes)
     else:
@@ -88,7 +100,7 @@ def moved_as_indices(node: Node, prepare: Prepare, moved: Sequence[int]) -> Prep
             flat[0][0] = b""
         flat += [array.ravel() for i in moved if (array := arrays[i]) is not None]
         elements = np.concatenate(flat)
-        indices = [np.asarray(result.value) for result in other.results]
+        indices = [np.asarray(result.value).astype(np.intp) for result in other.results]
         return [elements[index.ravel()].reshape(index.shape) for index in indices]
 
     return node.dynamic_result(run, shapes)

@@ -264,6 +264,12 @@ CASES = [
     Refuse("resize_bilinear/size", "RESIZE_BILINEAR", {},
         [floats(1, 2, 3, 1), i32([2, 0])], "the size must be two numbers of 1 or more, got [2, 0]",
         constants=(1,)),
+    *[
+        Case(f"resize_nearest_neighbor/{x.dtype.name}", "RESIZE_NEAREST_NEIGHBOR", {},
+            [x.reshape(1, 2, 2, 1), i32([4, 2])], lambda x, size: x.repeat(2, 1), constants=(1,),
+            oracle=None, why="LiteRT does not take the type")
+        for x in (np.array([1j, 2, 3, 4]), np.array([b"a", b"b", b"", b"d"], object))
+    ],
     Refuse("resize_nearest_neighbor/size", "RESIZE_NEAREST_NEIGHBOR", {},
         [floats(1, 2, 3, 1), i32([2, -1])],
         "the size must be two numbers of 0 or more, got [2, -1]", constants=(1,)),

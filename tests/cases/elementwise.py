@@ -116,6 +116,12 @@ CASES = [
     ],
     binary("wraps", "ADD", np.add, i32([2**31 - 1, -(2**31), 5]), i32([1, -1, 5])),
     binary("wraps_int64", "MUL", np.multiply, i64([2**62, 3]), i64([6, -(2**62)])),
+    *(
+        Case(f"{op.lower()}/no_{dtype}", op, {}, [np.zeros((0, 3), dtype)] * 2, lambda a, b: a,
+             oracle=None, why="LiteRT takes the type where there is nothing to compare")
+        for op in ("MAXIMUM", "MINIMUM")
+        for dtype in ("complex64", "bool")
+    ),
     binary("nan", "MAXIMUM", lambda a, b: f32([2, np.nan, 3]), f32([np.nan, 2, 3]),
         f32([2, np.nan, 1])),
     binary(

@@ -180,6 +180,8 @@ CASES = [
             ("bool", [0, 1], 2, -1, np.array(True), np.array(False), i32),
         )
     ],
+    Refuse("one_hot/indices", "ONE_HOT", {}, [np.int16([0]), i32(3), f32(1), f32(0)],
+        "indices must be int32 or int64, got int16", [np.float32], constants=(1,)),
     Refuse("one_hot/axis", "ONE_HOT", {"axis": 2}, [i32([0]), i32(3), f32(1), f32(0)],
         "axis must be in [-1, 2), got 2", [np.float32], constants=(1,)),
     *[
@@ -200,6 +202,8 @@ CASES = [
             constants=(1,))
         for k in (1, 3, 9)
     ],
+    Refuse("topk_v2/one_result", "TOPK_V2", {}, [floats(2, 3), i32(2)],
+        "must have 2 results, the model has 1", constants=(1,)),
     Refuse("topk_v2/k", "TOPK_V2", {}, [floats(2, 3), i32(4)],
         "k must be at most the 3 elements of a row, got 4", [np.float32, np.int32], constants=(1,)),
     *(

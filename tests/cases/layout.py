@@ -4,6 +4,7 @@ import numpy as np
 from cases import OPTIMIZED, Case, Refuse, counting, f32, i32, i64
 
 WIDTHS = ("float32", "int8", "int16", "int64", "bool")
+WORDS = np.array([b"a", b"b"], object)
 EMPTY = "LiteRT takes no empty input"
 NO_TYPE = "LiteRT has no kernel for the type"
 # LiteRT's reference resolver lacks the later versions of STRIDED_SLICE, DEPTH_TO_SPACE and TILE.
@@ -107,6 +108,26 @@ CASES = [
         why="LiteRT wants axes from the front"),
     *[transpose(dtype, (4, 3, 5), (1, 2, 0), dtype) for dtype in WIDTHS],
     Case("transpose/late", "TRANSPOSE", {}, [counting((2, 3, 4)), i32([2, 0, 1])], np.transpose),
+    *(
+        Refuse(f"{op.lower()}/word_and_{inputs[0].dtype.name}", op, {}, inputs, text, [object],
+            constants)
+        for op, inputs, text, constants in (
+            ("CONCATENATION", [WORDS, i32([1, 2])], "inputs must be string, got int32", ()),
+            ("PACK", [WORDS, i32([1, 2])], "inputs must be string, got int32", ()),
+            ("PADV2", [WORDS, i32([[1, 0]]), i32(7)], "the value must be one string", (1,)),
+            ("DYNAMIC_UPDATE_SLICE", [WORDS, i32([7]), i32([0])],
+             "inputs must be string, got int32", ()),
+            ("GATHER", [WORDS, WORDS], "indices must be integers, got string", ()),
+            ("GATHER", [f32([1, 2]), WORDS], "indices must be integers, got string", ()),
+            ("ONE_HOT", [WORDS, i32(3), i32(1), i32(0)], "indices must be int32", (1,)),
+            ("SELECT_V2", [np.array([True, False]), WORDS, i32([7, 8])],
+             "inputs must be string, got int32", ()),
+            ("MATRIX_SET_DIAG", [WORDS.reshape(1, 2), i32([7])],
+             "inputs must be string, got int32", ()),
+        )
+    ),
+    Refuse("transpose/words", "TRANSPOSE", {}, [counting((2, 3)), WORDS],
+        "input 1 must be integers, got string", constants=(1,)),
     Refuse("transpose/twice", "TRANSPOSE", {}, [counting((2, 3)), i32([0, 0])],
         "permutation must name each of the 2 axes once, got [0, 0]", constants=(1,)),
     *[
@@ -396,6 +417,13 @@ CASES = [
             ("late", (6, 3, 4, 2), [3, 2], [[1, 2], [3, 1]], "int8", ()),
         )
     ],
+    *(
+        Refuse(f"{op.lower()}/{what}", op, {}, [counting((4, 2, 2)), *lists],
+            f"input {i} must be integers, got string", constants=(1, 2))
+        for op in ("BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND")
+        for what, i, lists in (("blocks", 1, [WORDS, i32([[0, 0]])]),
+                               ("pairs", 2, [i32([2]), WORDS.reshape(1, 2)]))
+    ),
     Refuse("batch_to_space_nd/batch", "BATCH_TO_SPACE_ND", {},
         [counting((3, 2, 2, 1)), i32([2, 2]), i32([[0, 0], [0, 0]])],
         "the batch must be a multiple of the block's 4, got 3", constants=(1, 2)),

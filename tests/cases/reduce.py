@@ -1,5 +1,7 @@
 """SUM, MEAN, REDUCE_*, ARG_MAX, ARG_MIN, CUMSUM."""
 
+from functools import partial
+
 import numpy as np
 from cases import OPTIMIZED, Case, Refuse, f32, floats, i32, i64
 
@@ -25,6 +27,10 @@ def in_float64(function):
         return function(wide, **axes).astype(x.dtype if x.dtype.kind == "i" else np.float64)
 
     return fold
+
+
+def reduce_bools(function, x, axes):
+    return function(x, tuple(axes))
 
 
 FOLDS = {
@@ -119,6 +125,30 @@ CASES = [
     reduce("empty", "REDUCE_ALL", np.zeros((2, 0), bool), [1]),
     Case("reduce/reduce_max_empty", "REDUCE_MAX", {}, [floats(0, 3), i32([0])],
          lambda x, axes: f32([LOWEST] * 3), constants=(1,)),
+    *(
+        Case(f"reduce/{op.lower()}_bool{axis}", op, {}, [BITS, i32([axis])],
+             partial(reduce_bools, function), constants=(1,), oracle=None,
+             why="only LiteRT's reference kernels take bools, and give this")
+        for op, function in (("SUM", np.any), ("REDUCE_PROD", np.all), ("REDUCE_MAX", np.any),
+                             ("REDUCE_MIN", np.all))
+        for axis in (0, 1)
+    ),
+    *(
+        Case(f"reduce/prod_unscaled_{dtype}", "REDUCE_PROD", {},
+             [np.array([[100, -100, 7], [50, 3, -128]]).astype(dtype), i32([0])],
+             lambda x, axes: np.prod(x, 0, x.dtype), constants=(1,))
+        for dtype in ("int8", "uint8", "int16")
+    ),
+    *(
+        Case(f"reduce/{op.lower()}_empty_{dtype}", op, {}, [np.zeros((0, 3), dtype), i32([0])],
+             lambda x, axes, value=value: np.full(3, value, x.dtype), constants=(1,), oracle=None,
+             why="LiteRT does not take the type")
+        for op, dtype, value in (
+            ("REDUCE_MAX", "float64", np.finfo(np.float64).min),
+            ("REDUCE_MIN", "float64", np.finfo(np.float64).max),
+            ("REDUCE_MAX", "uint16", 0), ("REDUCE_MIN", "uint64", 2**64 - 1),
+        )
+    ),
     Case("reduce/mean_empty", "MEAN", {}, [floats(0, 3), i32([0])],
          lambda x, axes: f32([np.nan] * 3), constants=(1,)),
     Case("reduce/mean_empty_int32", "MEAN", {}, [i32(np.zeros((0, 3))), i32([0])],
@@ -160,11 +190,13 @@ CASES = [
     Refuse("reduce/axes_type", "SUM", {}, [floats(2, 3), i64([1])],
            "axes must be int32, got int64", constants=(1,)),
     Refuse("reduce/int8", "MEAN", {}, [np.zeros((2, 3), np.int8), i32([1])],
-           "int8 is not supported yet", constants=(1,)),
-    Refuse("reduce/bool", "SUM", {}, [BITS, i32([1])], "bool is not supported yet",
+           "int8 is not supported yet without a scale; give the tensor", constants=(1,)),
+    Refuse("reduce/bool", "MEAN", {}, [BITS, i32([1])], "bool is not supported yet",
            constants=(1,)),
     Refuse("arg_max/two_axes", "ARG_MAX", {}, [floats(2, 3), i32([0, 1])],
            "axis must be one number, got shape (2,)", outputs=[np.int32], constants=(1,)),
+    Refuse("arg_max/word", "ARG_MAX", {}, [floats(2, 3), np.array(b"x", object)],
+           "input 1 must be integers, got string", outputs=[np.int32], constants=(1,)),
     Refuse("arg_max/empty", "ARG_MAX", {}, [floats(2, 0), i32([1])],
            "dimension 1 must not be empty, got shape (2, 0)", outputs=[np.int32], constants=(1,)),
     Refuse("arg_max/result_type", "ARG_MAX", {}, [floats(2, 3), i32([1])],

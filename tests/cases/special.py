@@ -112,6 +112,11 @@ CASES = [
                                ("ALL", 1), ("ANY", 0))
         for x in (counting((6, 7), "int8"), counting((6, 7), "int32"), floats(6, 7))
     ),
+    *(
+        windows(f"{function.lower()}_bool", counting((6, 7), "bool"), init, (2, 3), (1, 2), (2, 1),
+                function)
+        for function, init in (("ADD", 0), ("MUL", 1), ("MINIMUM", 1), ("MAXIMUM", 0))
+    ),
     windows("line", floats(9), 0, (3,), (1,), (2,)),
     windows("solid", counting((3, 4, 2, 5), "int64"), 0, (2, 1, 2, 3), (1, 2, 1, 1), (1, 1, 1, 1)),
     windows("double", floats(3, 4).astype(float), 0, (2, 2), (1, 1), (1, 1)),
@@ -122,6 +127,11 @@ CASES = [
         for name, inputs in (("rows", SPARSE), ("scattered", SCATTERED))
         for combiner in ("SUM", "MEAN", "SQRTN")
     ),
+    Refuse("embedding_lookup_sparse/sizes", "EMBEDDING_LOOKUP_SPARSE", {},
+           [i32([]), i32(np.zeros((0, 2))), i32([-3, 4]), f32([]), floats(3, 2)],
+           "sizes must not be negative, got [-3]", [np.float32], constants=(2,)),
+    Refuse("embedding_lookup_sparse/six", "EMBEDDING_LOOKUP_SPARSE", {}, [*SPARSE, f32([1])],
+           "takes at most 5 inputs, got 6", [np.float32]),
     *(
         Case(f"hashtable_lookup/{name}", "HASHTABLE_LOOKUP", {},
              [i32([7, 2, 9, -4, 5]), i32([-4, 2, 5, 8]), values], None, [values.dtype, np.uint8])

@@ -107,6 +107,9 @@ CASES = [
            "alpha must be repeatable to the input's shape (2, 3, 4), got (5,)"),
     Refuse("prelu/rank", "PRELU", {}, [floats(3, 4), floats(1, 3, 4)],
            "alpha must be repeatable to the input's shape (3, 4), got (1, 3, 4)"),
+    Refuse("unary/abs_int8_to_float", "ABS", {}, [np.zeros(3, np.int8)],
+           "output 'out0' must be an integer, got float32", [np.float32],
+           quantization={0: (0.5, 0), "out0": (0.5, 0)}),
     Refuse("unary/tanh_int8", "TANH", {}, [np.zeros(3, np.int8)], "int8 is not supported yet"),
     Refuse("unary/exp_int32", "EXP", {}, [i32([1, 2])], "int32 is not supported yet"),
 ]  # fmt: skip

@@ -44,6 +44,11 @@ def test_many_mutants():
         ([b"a"], [b"b"], [b"c"], False),
         ("MemoryError", "MemoryError", [b"a"], False),
         ([b"a"], [b"a"], "MemoryError", False),
+        (
+            *["ValueError: 8 bytes, at most 3 (3/4 of the memory left)"] * 2,
+            "ValueError: 8 bytes, at most 2 (3/4 of the memory left)",
+            False,
+        ),
     ],
 )
 def test_what_a_cached_plan_is_blamed_for(fresh, first, second, stale):

@@ -166,6 +166,16 @@ class WrongArguments(Affine):
         return {"x": x.ravel(), "out": out.ravel()}
 
 
+class NoSplit(Affine):
+    def arguments(self, x, out):
+        return {name: x for name, x in super().arguments(x, out).items() if name != "split"}
+
+
+class NoDict(Affine):
+    def arguments(self, x, out):
+        return 5
+
+
 class WrongRank(Affine):
     def arguments(self, x, out):
         return {**super().arguments(x, out), "x": x}
@@ -181,6 +191,8 @@ class WrongCode(Affine):
     ("cls", "message"),
     [
         (WrongArguments, "Affine: arguments must give x, out, scale, shift, got x, out"),
+        (NoSplit, "Affine: arguments must give split, the number of items"),
+        (NoDict, "arguments must give a dict by the kernel's names, got 5"),
         (WrongRank, r"run: 'x' must be rank 1, got shape \(3, 5\)"),
         (WrongCode, "(?s)AFFINE|Affine.*does not compile.*x"),
     ],

@@ -296,6 +296,21 @@ def test_registered_custom_op_with_options_is_found(builder, saved):
     assert run(interpreter, np.float32([1, 2]))[0].tolist() == [8, 9]
 
 
+def test_custom_op_that_misses_an_option_says_so(builder, saved):
+    class Missing:
+        def __init__(self, options):
+            self.limit = {}["limit"]
+
+        def run(self, x):
+            return x
+
+    custom_op("TestMissing")(Missing)
+    b = builder()
+    y = custom(b, "TestMissing", b.input("x", (2,)), (2,))
+    with pytest.raises(RuntimeError, match=r"KeyError: 'limit'\n.*\n.*TestMissing.*prepare"):
+        run(Interpreter(model_content=saved(b.outputs(y))), np.float32([1, 2]))
+
+
 def test_custom_op_must_have_a_name_and_run():
     with pytest.raises(ValueError, match="non-empty str, got ''"):
         custom_op("")
