@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...schema.errors import ConverterError, noted
 from ..callers import caller
+from ..sources.kinds import reading
 from ..sources.positions import SOURCE, arranged, difference
 from ..sources.source import (
     EndsError,
@@ -207,7 +208,7 @@ class TFLiteConverter(Results):
 
         path = path_of("graph_def_file", graph_def_file, "GraphDef")
         check_kinds(input_shapes)
-        with naming(path):
+        with reading("frozen", path):
             source = frozen.load(graph_def_file, input_arrays, output_arrays, input_shapes)
         return cls._of([source], path, 1)
 
@@ -262,7 +263,7 @@ class TFLiteConverter(Results):
             tags=tags,
         )
         try:
-            with naming(saved_model_dir):
+            with reading("saved_model", saved_model_dir):
                 sources = saved_model.load(
                     saved_model_dir,
                     tags=tag_set if tag_set is not None else tags,
@@ -319,7 +320,7 @@ class TFLiteConverter(Results):
             model = loaded_with(model_file, custom_objects)
             if model is not None:
                 return cls._of(keras_sources(model), model_file, cls._api_version)
-        with naming(model_file):
+        with reading("keras", model_file):
             source = keras.load(
                 model_file, input_arrays, output_arrays, input_shapes, custom_objects, weights_file
             )
@@ -361,7 +362,7 @@ class TFLiteConverter(Results):
 
         path = path_of("model_file", model_file, "ModelProto")
         check_kinds(input_shapes)
-        with naming(path):
+        with reading("onnx", path):
             source = onnx.load(model_file, input_arrays, output_arrays, input_shapes, io_layout)
         return cls._of([source], path, cls._api_version)
 
@@ -384,7 +385,7 @@ class TFLiteConverter(Results):
         from ..sources import tflite
 
         path = path_of("model", model, "")
-        with naming(path):
+        with reading("tflite", path):
             sources = tflite.load(model)
         return cls._of(sources, path, cls._api_version)
 

@@ -41,11 +41,17 @@ def read_saved_model(folder: Path) -> Message:
         return saved_model
     nested = sorted(path.parent for name in (BINARY, TEXT) for path in folder.glob(f"*/{name}"))
     hint = f"; there is one in '{nested[0]}'" if nested else ""
+    advice = f"Give the folder that {BINARY} lies in."
+    if any(folder.glob("*.index")):
+        advice = (
+            "The folder has a checkpoint, which is variables without a graph: build the model, "
+            "restore it and save it with tf.saved_model.save."
+        )
     raise noted(
         FileNotFoundError(
             f"SavedModel file does not exist at: {os.fspath(folder)}/{{{TEXT}|{BINARY}}}{hint}"
         ),
-        f"Give the folder that {BINARY} lies in.",
+        advice,
     )
 
 

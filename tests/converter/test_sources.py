@@ -12,6 +12,7 @@ from flatlite.converter.sources import frozen, saved_model
 from flatlite.converter.sources.source import among_signatures
 from flatlite.converter.sources.state import StateVariable
 from flatlite.errors import DataLossError, ModelError, UnsupportedOps
+from flatlite.lite import TFLiteConverter
 from flatlite.schema import proto
 
 HERE = Path(__file__).parent
@@ -460,3 +461,46 @@ def test_an_error_of_one_of_several_signatures_says_how_to_leave_it_out():
     )
     with pytest.raises(UnsupportedOps, match=r"^no$"), among_signatures(["one"], "one"):
         raise UnsupportedOps("no")
+
+
+READERS = {
+    "from_saved_model": "a SavedModel",
+    "from_keras_model_file": "a Keras file",
+    "from_tflite_model": "a .tflite file",
+    "from_onnx_model": "an ONNX file",
+    "from_frozen_graph": "a GraphDef",
+}
+
+
+def files_of_all_kinds(folder):
+    """What each reader reads, as far as its first bytes or its name tell."""
+    contents = {
+        "from_keras_model_file": ("model.dat", b"\x89HDF\r\n\x1a\n"),
+        "from_tflite_model": ("model.bin", b"\x20\0\0\0TFL3"),
+        "from_onnx_model": ("model.onnx", b"\x08\x08\x12\x03pal"),
+        "from_frozen_graph": ("model.pb", b"\x0a\x01x"),
+        "from_saved_model": ("saved/saved_model.pb", b"\x08\x01\x12\x01x"),
+    }
+    (folder / "saved").mkdir()
+    for reader, (name, content) in contents.items():
+        (folder / name).write_bytes(content)
+        yield reader, folder / name
+    yield "from_saved_model", folder / "saved"
+
+
+@pytest.mark.parametrize("method", READERS)
+def test_a_file_of_another_kind_says_what_reads_it(method, tmp_path):
+    for reader, path in files_of_all_kinds(tmp_path):
+        if reader == method:
+            continue
+        with pytest.raises((OSError, ValueError)) as caught:
+            getattr(TFLiteConverter, method)(path)
+        notes = " ".join(getattr(caught.value, "__notes__", ()))
+        assert f"'{path}' is {READERS[reader]}, which {reader} reads" in notes
+
+
+def test_a_checkpoint_is_no_saved_model(tmp_path):
+    (tmp_path / "variables.index").touch()
+    with pytest.raises(FileNotFoundError) as caught:
+        TFLiteConverter.from_saved_model(tmp_path)
+    assert "The folder has a checkpoint" in " ".join(getattr(caught.value, "__notes__", ()))

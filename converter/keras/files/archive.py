@@ -72,10 +72,7 @@ def open_archive(path: str | os.PathLike, weights_file: str | os.PathLike | None
     """
     name = os.fspath(path)
     if os.path.isdir(name):
-        raise IsADirectoryError(
-            f"'{name}' is a folder, and a Keras file is a .keras or .h5 file; from_saved_model "
-            "reads the folders of SavedModels"
-        )
+        raise IsADirectoryError(f"'{name}' is a folder, and a Keras file is a .keras or .h5 file")
     try:
         content = read_bytes(name)
     except FileNotFoundError:
