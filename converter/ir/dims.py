@@ -438,7 +438,7 @@ def broadcast(x: Extent, y: Extent) -> Extent:
         return y
     if isinstance(x, int):
         return x
-    sizes = dict.fromkeys([*_broadcast_args(x), *_broadcast_args(y)])
+    sizes = dict.fromkeys([*broadcast_args(x), *broadcast_args(y)])
     args = tuple(sorted(sizes, key=str))
     if len(args) == 1:
         return args[0]
@@ -456,7 +456,8 @@ def from_front(position: Extent, size: Extent) -> Extent:
     return of_atom(_function(WRAP, (position, size), index + (n if index < 0 else 0)))
 
 
-def _broadcast_args(x: Dim) -> tuple[Extent, ...]:
+def broadcast_args(x: Dim) -> tuple[Extent, ...]:
+    """The sizes that broadcast to this one; itself where it is no such size."""
     atom = _as_atom(x)
     return atom.args if atom is not None and atom.kind == BROADCAST else (x,)
 

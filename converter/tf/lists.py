@@ -6,12 +6,13 @@ a tensor of zeros when the first element is put in, or the loop that does so is 
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...schema.errors import ConverterError
-from ..ir.dims import Extent
+from ..ir.dims import Extent, broadcast_args
 from ..ir.elements import extents_of
 from ..ir.graph import Graph, Sizes, Tensor
 from ..ir.infer import dynamic_tensor
@@ -280,6 +281,10 @@ def _dimension(b: Builder, size: Extent) -> Tensor:
     for x in b.graph.tensors():
         if x.sizes is not None and size in x.sizes:
             return dimension(x, x.sizes.index(size), b)
+    parts = broadcast_args(size)
+    if len(parts) > 1:
+        sizes = [b.RESHAPE(_dimension(b, part), np.array([1], np.int32)) for part in parts]
+        return b.RESHAPE(reduce(b.BROADCAST_ARGS, sizes), np.zeros(0, np.int32))
     raise ConverterError(
         f"'{b.origin_name}': the size of the elements of a list depends on its loop; give the "
         "model's inputs a fixed shape"

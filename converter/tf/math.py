@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..ir.sizes import as_size
 from ..lowering import formulas
 from ..lowering.moves import as_type, int32s, like
 from .registry import lower, lower_rows
@@ -165,8 +166,19 @@ def x_times(node, b):
 @lower("Select")
 def select(node, b):
     """Elements of x or y; a vector condition chooses whole rows, which only SELECT does."""
+    condition, x, y = node.inputs
+    _assume_equal(x, y, b)
+    _assume_equal(condition, x, b)
     choose = b.SELECT if node.rank(0) == 1 < node.rank(1) else b.SELECT_V2
     return choose(*node.inputs)
+
+
+def _assume_equal(x, y, b):
+    """The sizes of two tensors are equal where the source runs, as far as the shorter one goes."""
+    for pair in zip(x.sizes or (), y.sizes or (), strict=False):
+        assumption = None if pair[0] == pair[1] else b.graph.scope.assume(*map(as_size, pair))
+        if assumption is not None:
+            raise assumption
 
 
 @lower("IsInf")

@@ -8,7 +8,7 @@ import pytest
 from running import answers
 
 import flatlite.compat.v1 as tf
-from flatlite.errors import FailedPreconditionError
+from flatlite.errors import FailedPreconditionError, InvalidArgumentError
 
 pytestmark = pytest.mark.usefixtures("runs_in_litert")
 EXAMPLE = Path(__file__).parents[2] / "examples" / "train_digits.py"
@@ -93,6 +93,44 @@ def test_a_variable_that_the_model_changes(session, litert):
 def _runs(content, feeds):
     interpreter = tf.lite.Interpreter(model_content=content)
     return [answers(interpreter, feeds) for _ in range(3)]
+
+
+@pytest.mark.parametrize("cell", ["GRUCell", "LSTMCell"])
+def test_lengths_of_rows_of_an_unknown_batch(session, cell):
+    """There are as many lengths as rows, which the session sees to and the file relies on."""
+    x, lengths = tf.placeholder(tf.float32, [None, 4, 3]), tf.placeholder(tf.int32, [None])
+    cells = [getattr(tf.nn.rnn_cell, cell)(2) for _ in range(2)]
+    (y, z), _ = tf.nn.bidirectional_dynamic_rnn(*cells, x, lengths, dtype=tf.float32)
+    session.run(tf.global_variables_initializer())
+    content = tf.lite.TFLiteConverter.from_session(session, [x, lengths], [y, z]).convert()
+    rows = np.random.default_rng(1).normal(size=(3, 4, 3)).astype(np.float32)
+    feeds = [rows, np.array([4, 0, 2], np.int32)]
+    expected = session.run([y, z], dict(zip([x, lengths], feeds, strict=True)))
+    for actual, array in zip(run(content, *feeds), expected, strict=True):
+        np.testing.assert_allclose(actual, array, rtol=1e-4, atol=1e-5)
+    with pytest.raises(InvalidArgumentError, match="Cannot reshape a tensor with 1 elements"):
+        session.run(y, {x: rows, lengths: [4]})
+
+
+def test_loop_over_rows_of_two_inputs(session):
+    """An attending decoder: what its loop collects has the size that both inputs broadcast to."""
+    x, steps = tf.placeholder(tf.float32, [None, 5, 3]), tf.placeholder(tf.float32, [None, 4, 3])
+    lengths = tf.placeholder(tf.int32, [None])
+    none = tf.zeros([tf.shape(x)[0], 5])
+    mask = tf.where(tf.sequence_mask(lengths, 5), none, none - 1e9)
+
+    def step(state, row):
+        scores = tf.reduce_sum(x * state[:, None], 2) + mask
+        return tf.tanh(row + tf.reduce_sum(tf.nn.softmax(scores)[:, :, None] * x, 1))
+
+    y = tf.scan(step, tf.transpose(steps, [1, 0, 2]), x[:, 0])
+    inputs = [x, steps, lengths]
+    content = tf.lite.TFLiteConverter.from_session(session, inputs, [y]).convert()
+    random = np.random.default_rng(1)
+    feeds = [random.normal(size=(3, n, 3)).astype(np.float32) for n in (5, 4)]
+    feeds.append(np.array([5, 1, 2], np.int32))
+    expected = session.run(y, dict(zip(inputs, feeds, strict=True)))
+    np.testing.assert_allclose(run(content, *feeds)[0], expected, rtol=1e-4, atol=1e-5)
 
 
 def test_lenet(litert):

@@ -133,9 +133,9 @@ def dynamic_rnn(
         if not time_major:
             tensors = [_swapped(x) for x in tensors]
         lengths = _lengths(sequence_length, "sequence_length")
-        if lengths is not None:
-            lengths = ops.Identity(lengths, name="sequence_length")
         batch = _batch_size(tensors[0], 1)
+        if lengths is not None:
+            lengths = _of_batch(lengths, batch)
         state = _first_state(cell, initial_state, dtype, batch)
         kind = _output_dtype(dtype, state)
         outputs, state = _steps(cell, inputs, tensors, state, lengths, batch, kind)
@@ -155,6 +155,15 @@ def _lengths(sequence_length: TensorLike | None, name: str = "`sequence_length`"
             f"sequence_length={sequence_length} of shape: {lengths.get_shape()}"
         )
     return lengths
+
+
+def _of_batch(lengths: Tensor, batch: Tensor | int) -> Tensor:
+    """As many lengths as there are rows, which is seen to in the run where it is not known."""
+    if lengths.sizes == (batch,):
+        return ops.Identity(lengths, name="sequence_length")
+    rows = array.reshape(lengths, array.stack([batch]), name="sequence_length")
+    rows.set_shape([batch if isinstance(batch, int) else None])
+    return rows
 
 
 def _output_dtype(dtype: DTypeLike | None, state: State) -> np.dtype:
@@ -294,9 +303,11 @@ def static_rnn(
     outputs: list[object] = []
     with variable_scope(scope or "rnn") as entered:
         steps = [map_structure(_tensor, x) for x in inputs]
-        first = cast("Tensor", flatten(steps[0])[0])
-        state = _first_state(cell, initial_state, dtype, _batch_size(first, 0))
+        batch = _batch_size(cast("Tensor", flatten(steps[0])[0]), 0)
+        state = _first_state(cell, initial_state, dtype, batch)
         lengths = _lengths(sequence_length)
+        if lengths is not None:
+            lengths = _of_batch(lengths, batch)
         for time, step in enumerate(steps):
             if time > 0:
                 entered.reuse_variables()
