@@ -1,15 +1,18 @@
 """exp, log and their like of float32, as formulas of vectors (_formula.py).
 
 Each result is off by at most 4 units in the last place, denormals included; one of 1,000 of gelu of
-|x| up to 9 is off by up to 7.
+|x| up to 9 is off by up to 7 where vectors have no `piecewise`.
 """
 
 import math
 
 import numpy as np
 
-_TO_WHOLE, _TO_WHOLE_64 = 1.5 * 2.0**23, 1.5 * 2.0**52
-"""What is added to these is rounded to a whole number in the low bits."""
+from ._formula import TO_WHOLE as _TO_WHOLE
+from ._pieces import Pieces, coefficients
+
+_TO_WHOLE_64 = 1.5 * 2.0**52
+"""As _TO_WHOLE, of float64."""
 _WHOLE_BITS = 0x4B400000  # of _TO_WHOLE
 _TO_SCALE = _TO_WHOLE + 127 + 64
 """The same, where the low bits are then the exponent of 2 ** (n + 64)."""
@@ -53,8 +56,8 @@ _HALF_LOG2_E = _LOG2_E / 2
 (_TAIL_DENOMINATOR[0] + ...), where _HALF_LOG2_E is the float32 next to it."""
 _NEAR_NUMERATOR = (909218.1875, 592293.6875, 182514.46875, 23280.580078125, 1.0)
 _NEAR_DENOMINATOR = (1398615.125, 2027031.375, 1198824.75, 350647.25, 44956.75)
-"""The same quotient up to USUAL_GELU, divided by _EXP2_FACTOR."""
-USUAL_EXP, USUAL_GELU, USUAL_GELU_TANH = 87.0, 9.0, 9.5
+"""The same quotient up to _USUAL_GELU, divided by _EXP2_FACTOR."""
+USUAL_EXP, _USUAL_GELU, _USUAL_GELU_TANH = 87.0, 9.0, 9.5
 """How large |x| may be where exp and the kinds of gelu take their shorter forms."""
 _FARTHEST, _FARTHEST_TANH = 15.0, 11.0
 """Where the normal distribution, and its approximation by tanh, end in float32."""
@@ -63,6 +66,10 @@ _GELU_SCALE, _GELU_SCALE_LOW = 0.10294324159622192, -1.9585535e-8
 _GELU_OFFSET, _GELU_OFFSET_LOW = 22.36328125, 1 / 0.044715 - 22.36328125
 """exp(-2 u) of gelu_tanh is 2 ** (-a _GELU_SCALE (a^2 + _GELU_OFFSET)) of exact numbers: these are
 what float32 has of them, the offset in few bits, and what they lack, relative to the scale."""
+_CURVE = math.sqrt(2 / math.pi)
+_GELU_PIECES = Pieces(lambda a: a * math.erfc(a / math.sqrt(2)) / 2, 5.0, 5)
+_GELU_TANH_PIECES = Pieces(lambda a: a / (1 + math.exp(2 * _CURVE * (a + 0.044715 * a**3))), 4.5, 5)
+"""What is taken from max(x, 0), and how large |x| may be then."""
 _LOG2 = (2.885390081790067, 0.9617966733561144, 0.5770835825312217, 0.41167286017, 0.34072750854)
 """log2((1 + s) / (1 - s)) = s (_LOG2[0] + s^2 _LOG2[1] ...) from sqrt(1 / 2) to sqrt(2)."""
 _EXP2 = (
@@ -180,7 +187,7 @@ def exp_nonpositive(x):
 def logistic(x):
     """e / (1 + e), where e = exp(x); e and the 1 are 2 ** 64 too large"""
     y = _exp_times(x.maximum(_UNDERFLOW).minimum(_NEGLIGIBLE), 64.0)
-    return y.approx_div(y + 1.0 / _FRACTION)
+    return y / (y + 1.0 / _FRACTION)
 
 
 def tanh(x):
@@ -188,7 +195,7 @@ def tanh(x):
     x = x.maximum(-_TANH_END).minimum(_TANH_END)
     square = x * x
     n, d = x * square.polynomial(*_TANH_NUMERATOR), square.polynomial(*_TANH_DENOMINATOR)
-    return ((n + n) * d).approx_div(n.fma(n, d * d))
+    return ((n + n) * d) / n.fma(n, d * d)
 
 
 def elu(x):
@@ -202,20 +209,32 @@ def gelu(x):
     square, error = a.square()
     power = square.fma(-_HALF_LOG2_E, _TO_SCALE)
     r = error.fma(-_HALF_LOG2_E, square.fms(-_HALF_LOG2_E, power - _TO_SCALE))
-    ratio = a.paired(*_TAIL_NUMERATOR).approx_div(a.paired(*_TAIL_DENOMINATOR))
+    ratio = a.paired(*_TAIL_NUMERATOR) / a.paired(*_TAIL_DENOMINATOR)
     part = a * _scale(power) * ratio
     part = part.fma(r * r.polynomial(*_EXP2_SHORT[1:]), part)
     return part.fma(-_FRACTION, _rectified(x))
 
 
+def _in_pieces(a, pieces):
+    """A function that is known by pieces, of `a` from 0 to their end."""
+    return a.piecewise(pieces.scale, coefficients(pieces))
+
+
+def is_usual_gelu(x):
+    """Where `gelu_usual` may be taken."""
+    return x.is_up_to(_GELU_PIECES.end if x.has_pieces else _USUAL_GELU)
+
+
 def gelu_usual(x):
-    """`gelu` of |x| up to USUAL_GELU."""
+    """`gelu` of numbers near 0."""
     a = x.abs()
+    if x.has_pieces:
+        return x.rectified() - _in_pieces(a, _GELU_PIECES)
     square, error = a.square()
     offset = _offset(x)
     power = square.fma(-_HALF_LOG2_E, offset)
     r = error.fma(-_HALF_LOG2_E, square.fms(-_HALF_LOG2_E, power - offset))
-    ratio = (a * a.paired(*_NEAR_NUMERATOR)).approx_div(a.paired(*_NEAR_DENOMINATOR))
+    ratio = (a * a.paired(*_NEAR_NUMERATOR)) / a.paired(*_NEAR_DENOMINATOR)
     y, p = _exp2(power, r, _EXP2_FACTOR)
     part = ratio * y
     return x.rectified() - (part if p is None else part.fma(p, part))
@@ -231,17 +250,24 @@ def gelu_tanh(x):
     power, r = _cubic(a, _offset(x))
     y, p = _exp2(power, r, _EXP2_FACTOR / _FRACTION)
     y = y if p is None else y.fma(p, y)
-    part = (a * y).approx_div(y.fma(_FRACTION, _EXP2_FACTOR))
+    part = (a * y) / y.fma(_FRACTION, _EXP2_FACTOR)
     return part.fma(-_FRACTION, _rectified(x))
 
 
+def is_usual_gelu_tanh(x):
+    """Where `gelu_tanh_usual` may be taken."""
+    return x.is_up_to(_GELU_TANH_PIECES.end if x.has_pieces else _USUAL_GELU_TANH)
+
+
 def gelu_tanh_usual(x):
-    """`gelu_tanh` of |x| up to USUAL_GELU_TANH."""
+    """`gelu_tanh` of numbers near 0."""
     a = x.abs()
+    if x.has_pieces:
+        return x.rectified() - _in_pieces(a, _GELU_TANH_PIECES)
     power, r = _cubic(a, _offset(x))
     y, p = _exp2(power, r, _EXP2_FACTOR)
     y = y if p is None else y.fma(p, y)
-    return x.rectified() - (a * y).approx_div(y + _EXP2_FACTOR)
+    return x.rectified() - (a * y) / (y + _EXP2_FACTOR)
 
 
 def _cubic(a, offset):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 
 from ...build.kernel import microkernel
 from ...build.simd import Simd
@@ -18,7 +19,7 @@ _POINTS = {FLOAT: INT, DOUBLE: WORD}
 _UNROLL, _FEW_REGISTERS = 4, 16
 """Vectors at a time, as each instruction of a formula waits for the one before."""
 _ESTIMATES = 16
-"""float32 in the vectors of processors that estimate reciprocals to 14 bits (AVX-512)."""
+"""float32 in the vectors of processors that estimate roots to 14 bits (AVX-512)."""
 _ROUGH_ESTIMATES = {
     8: lambda w, x: w.call("llvm.x86.avx.rsqrt.ps.256", x.type, [x]),
     16: lambda w, x: w.call(
@@ -28,6 +29,7 @@ _ROUGH_ESTIMATES = {
 """float32 in a vector -> what writes its estimate of 1 / sqrt(x), to 11 bits or more."""
 _LOOK_UPS = {8: "llvm.x86.avx2.permd", 16: "llvm.x86.avx512.permvar.si.512"}
 """int32 in a vector -> what takes some of them by the low bits of others."""
+TO_WHOLE = 1.5 * 2.0**23  # what is added to this is rounded to a whole number in the low bits
 _LEAST_NORMAL_BITS, _N_NORMAL = 0x00800000, 0x7F000000
 
 Formula = Callable[..., "FloatVector"]
@@ -97,14 +99,6 @@ class FloatVector:
         short = math.ldexp(round(fraction * 2.0**12), exponent - 12)
         return front * short - subtrahend + (front * (factor - short) + (self - front) * factor)
 
-    def approx_div(self, divisor):
-        """self / divisor of float32 to a unit in the last place, if all are far from the limits."""
-        if self.w.width < _ESTIMATES:
-            return self / divisor
-        inverse = divisor.estimate("rcp14")
-        ratio = self * inverse
-        return (-divisor).fma(ratio, self).fma(inverse, ratio)
-
     def rsqrt(self):
         """1 / sqrt(self) of float32 to a unit in the last place."""
         if self.w.width < _ESTIMATES:
@@ -142,6 +136,34 @@ class FloatVector:
             return self.w.call(_LOOK_UPS[n], kind, operands)
 
         return self._of_parts(looked_up, n)
+
+    @property
+    def has_pieces(self):
+        """Whether `piecewise` is quick: one instruction looks up a table of 32 float32."""
+        return self.w.width == _ESTIMATES
+
+    def piecewise(self, scale, table):
+        """Polynomials in t = self * scale - k, where k is the nearest whole number, from 0 to 31.
+
+        `table` has their coefficients, the constant ones first, each for all k.
+        """
+        power = self.fma(scale, TO_WHOLE)
+        t = self.fma(scale, TO_WHOLE - power)
+        value, *lower = (power.look_up_float(row) for row in reversed(table))
+        for coefficient in lower:
+            value = value.fma(t, coefficient)
+        return value
+
+    def look_up_float(self, table):
+        """The number of `table`, of 32 float32, that the last five bits say."""
+        n, kind = _ESTIMATES, ir.VectorType(INT, _ESTIMATES)
+        halves = [ir.Constant(ir.VectorType(FLOAT, n), list(table[i : i + n])) for i in (0, n)]
+
+        def looked_up(part):
+            operands = [halves[0], self.builder.bitcast(part, kind), halves[1]]
+            return self.w.call("llvm.x86.avx512.vpermi2var.ps.512", halves[0].type, operands)
+
+        return FloatVector(self.w, self._of_parts(looked_up, n))
 
     def estimate(self, name):
         """What an instruction of AVX-512 gives to 14 bits."""
@@ -295,7 +317,7 @@ def elementwise(
     numbers: int = 0,
     total: bool = False,
     within: Condition | None = None,
-    otherwise: Formula | None = None,
+    otherwise: types.ExternalFunction | None = None,
     unroll: int = _UNROLL,
     few: int = _UNROLL,
 ) -> Callable[..., Any]:
@@ -304,7 +326,8 @@ def elementwise(
     Its arguments are the addresses x, ... and out, then count, then the numbers, of float32; with
     `total` it gives the sum of `out` in float64. `formula` takes and gives FloatVectors. With
     `within`, which gives a mask of the first operand, it gives whether that is set everywhere, or
-    it takes the formula `otherwise` for vectors where it is not. Long formulas have no registers
+    it calls the microkernel `otherwise`, for the same operands, where it is not and for the last
+    elements. Long formulas have no registers
     for as many vectors as others at a time: `unroll`, or `few` where there are but 16. Sums of
     exponentials without tables are that long.
     """
@@ -334,7 +357,7 @@ class _Loops:
         formula: Formula,
         total: bool,
         within: Condition | None,
-        otherwise: Formula | None,
+        otherwise: types.ExternalFunction | None,
     ) -> None:
         self.w, self.formula, self.total = w, formula, total
         self.within, self.otherwise = within, otherwise
@@ -355,10 +378,17 @@ class _Loops:
             with w.loop(begin, end, n, carried) as (i, values):
                 at = w.mul(i, 4)
                 vectors = [w.load(x, at, kind) for x in sources]
-                value = self._result(vectors, scalars)
-                w.store(value, out, at)
-                values[:] = self._carry_on(values, value, vectors[0])
+                if self.otherwise is None:
+                    value = self._result(vectors, scalars)
+                    w.store(value, out, at)
+                    values[:] = self._carry_on(values, value, vectors[0])
+                else:
+                    self._write_either(sources, out, at, vectors, scalars)
             carried, begin = w.results, end
+        if self.otherwise is not None:
+            with builder.if_then(builder.icmp_signed("<", begin, count)):
+                self._call_other(sources, out, w.mul(begin, 4), builder.sub(count, begin), scalars)
+            return None
         with w.loop(begin, count, w.width, carried) as (i, values):
             at, mask = w.mul(i, 4), w.mask(builder.sub(count, i))
             vectors = [w.load_masked(x, mask, at) for x in sources]
@@ -390,7 +420,7 @@ class _Loops:
         if self.total:
             value = value if mask is None else builder.select(mask, value, self.w.zero())
             return [_added(builder, part, value) for part in carried]
-        if self.within is None or self.otherwise is not None:
+        if self.within is None:
             return []
         is_within = self.within(FloatVector(self.w, x))
         return [_all_within(builder, part, is_within, mask) for part in carried]
@@ -398,19 +428,44 @@ class _Loops:
     def _result(self, vectors: list[ir.Value], scalars: list[ir.Value]) -> ir.Value:
         n = vectors[0].type.count
         values = [*vectors, *(_repeated(self.w, number, n) for number in scalars)]
-        operands = [FloatVector(self.w, value) for value in values]
-        if self.within is None or self.otherwise is None:
-            return self.formula(*operands).value
-        builder, results = self.w.builder, []
-        mask = _all_within(builder, self._everywhere(), self.within(operands[0]), None)
-        with builder.if_else(_is_everywhere(builder, mask), likely=True) as branches:
-            for branch, formula in zip(branches, (self.formula, self.otherwise), strict=True):
-                with branch:
-                    results.append((formula(*operands).value, builder.block))
-        value = builder.phi(vectors[0].type)
-        for result, block in results:
-            value.add_incoming(result, block)
-        return value
+        return self.formula(*(FloatVector(self.w, value) for value in values)).value
+
+    def _write_either(
+        self,
+        sources: list[ir.Value],
+        out: ir.Value,
+        at: ir.Value,
+        vectors: list[ir.Value],
+        scalars: list[ir.Value],
+    ) -> None:
+        """Results of `vectors`, by `otherwise` in a function of its own: it needs all registers."""
+        w, builder = self.w, self.w.builder
+        assert self.within is not None
+        mask = _all_within(
+            builder, self._everywhere(), self.within(FloatVector(w, vectors[0])), None
+        )
+        with builder.if_else(_is_everywhere(builder, mask), likely=True) as (usual, other):
+            with usual:
+                w.store(self._result(vectors, scalars), out, at)
+            with other:
+                self._call_other(sources, out, at, WORD(vectors[0].type.count), scalars)
+
+    def _call_other(
+        self,
+        sources: list[ir.Value],
+        out: ir.Value,
+        at: ir.Value,
+        count: ir.Value,
+        scalars: list[ir.Value],
+    ) -> None:
+        """`otherwise` of `count` elements from byte `at` on."""
+        builder = self.w.builder
+        assert self.otherwise is not None
+        addresses = [builder.ptrtoint(self.w.move(x, at), WORD) for x in (*sources, out)]
+        arguments = [*addresses, count, *scalars]
+        kind = ir.FunctionType(ir.VoidType(), [argument.type for argument in arguments])
+        function = cgutils.get_or_insert_function(builder.module, kind, self.otherwise.symbol)
+        builder.call(function, arguments)
 
 
 def _all_within(builder, so_far, mask, lanes):

@@ -89,13 +89,13 @@ for _name, _few in (("elu", 4), ("logistic", 4), ("tanh", 2)):
     kernel(_X_OUT, name=_name)(in_vectors(getattr(_float32, _name), few=_few))
 for _name, _within, _few in (
     ("exp", up_to(_float32.USUAL_EXP), 4),
-    ("gelu", up_to(_float32.USUAL_GELU), 4),
-    ("gelu_tanh", up_to(_float32.USUAL_GELU_TANH), 4),
+    ("gelu", _float32.is_usual_gelu, 4),
+    ("gelu_tanh", _float32.is_usual_gelu_tanh, 4),
     ("log", normal, 4),
     ("rsqrt", normal, 4),
 ):
     _usual = getattr(_float32, f"{_name}_{'normal' if _within is normal else 'usual'}")
-    _other = getattr(_float32, _name)
+    _other = elementwise(getattr(_float32, _name), few=_few)
     _function = in_vectors(_usual, within=_within, otherwise=_other, few=_few)
     kernel(_X_OUT, name=_name)(_function)
 for _name, _scalar in (("cos", math.cos), ("sin", math.sin)):
