@@ -142,6 +142,15 @@ def depthwise(side: int, depth: int, kernel: int, dtype: str, step: int = 1) -> 
     return _products("DEPTHWISE_CONV_2D", side, depth, depth, shape, dtype, random, options, note)
 
 
+def tall(height: int, taps: int, depth: int) -> Row:
+    """CONV_2D of one column, as sounds come from some exporters."""
+    random = np.random.default_rng(SEED)
+    weights, bias = (random.normal(size=s).astype(np.float32) for s in ((64, taps, 1, depth), 64))
+    options = {"stride_w": 1, "stride_h": 2, "padding": 0}
+    x, y = Operand((1, height, 1, depth)), Operand((1, height // 2, 1, 64))
+    return Row("CONV_2D", (x,), y, (weights, bias), options, f"{taps}x1 to 64 by 2")
+
+
 def _products(kind, side, depth, channels, shape, dtype, random, options, note) -> Row:
     step = options["stride_w"]
     out = -(-side // step)
@@ -321,6 +330,7 @@ def _product_rows() -> Iterator[Row]:
             (112, 32, 3, 1), (112, 64, 3, 2), (28, 256, 3, 1), (14, 512, 3, 1), (28, 120, 5, 1)
         ):  # fmt: skip
             yield depthwise(side, depth, kernel, dtype, step)
+    yield from (tall(*sizes) for sizes in ((1024, 3, 64), (4096, 15, 1)))
     for a, b, y in (
         ((4, 48, 32), (4, 48, 32), (4, 48, 48)),
         ((8, 1, 64), (8, 256, 64), (8, 1, 256)),

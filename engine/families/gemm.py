@@ -18,6 +18,7 @@ from .products import (
     NO_CLAMP,
     as_matrices,
     columns_as_channels,
+    columns_as_rows,
     columns_meet,
     filters_of,
     matrix_of,
@@ -109,6 +110,7 @@ def conv2d(
         groups: number of groups of channels, which are convolved separately.
         clamp: the limits of the result.
     """
+    x, weights, out, sliding = columns_as_rows(x, weights, out, sliding)
     if weights.shape[1:3] == tuple(sliding.stride) == (1, 1) and groups == 1:
         rows, n = prod(out.shape[:-1]), out.shape[3]
         pixels, results = x.reshape((rows, x.shape[3])), out.reshape((rows, n))
@@ -188,6 +190,7 @@ def transpose_conv2d(
 
     `weights` are [n, height, width, channels]; padding is cut off at the front.
     """
+    x, weights, out, sliding = columns_as_rows(x, weights, out, sliding)
     if columns_meet(x, weights, bias, out, sliding):
         weights, bias, out, sliding = columns_as_channels(program, weights, bias, out, sliding)
     if gemm_f32.fits_convolution(weights, out):
@@ -248,6 +251,7 @@ def depthwise(
     """
     if not out.size:
         return
+    x, weights, out, sliding = columns_as_rows(x, weights, out, sliding, first_axis=0)
     if x.shape[3] == 1:
         conv2d(program, x, filters_of(program, weights), bias, out, sliding, clamp=clamp)
         return

@@ -59,6 +59,28 @@ def steps(name: str, values: Sequence[int]) -> dict[str, int]:
     return {f"{name}_{axis}": v for axis, v in zip("dhw"[-len(values) :], values, strict=True)}
 
 
+def columns_as_rows(
+    x: Buffer, weights: Buffer, out: Buffer, sliding: Sliding, first_axis: int = 1
+) -> tuple[Buffer, Buffer, Buffer, Sliding]:
+    """A convolution, or transposed one, of images one pixel wide as that of images one pixel high.
+
+    Kernels go along rows; the elements lie in the same order. All others stay as they are.
+    `first_axis` is that of the weights' height.
+    """
+    widths = x.shape[2], out.shape[2], weights.shape[first_axis + 1]
+    if widths != (1, 1, 1) or sliding.before[1] or x.shape[1] == 1:
+        return x, weights, out, sliding
+    x, out = (_turned(image, 1) for image in (x, out))
+    return x, _turned(weights, first_axis), out, sliding._make(numbers[::-1] for numbers in sliding)
+
+
+def _turned(buffer: Buffer, axis: int) -> Buffer:
+    """The same elements with dimension `axis` and the one behind it, of size 1, exchanged."""
+    shape = list(buffer.shape)
+    shape[axis], shape[axis + 1] = shape[axis + 1], shape[axis]
+    return buffer.reshape(shape)
+
+
 def columns_meet(
     x: Buffer, weights: Buffer, bias: Buffer | None, out: Buffer, sliding: Sliding
 ) -> bool:

@@ -19,6 +19,7 @@ from .layout import move
 from .products import (
     as_matrices,
     columns_as_channels,
+    columns_as_rows,
     columns_meet,
     filters_of,
     matrix_of,
@@ -113,6 +114,7 @@ def conv2d(
     """`gemm.conv2d`; each float32 image is quantized separately."""
     if not out.size:
         return
+    x, weights, out, sliding = columns_as_rows(x, weights, out, sliding)
     if groups > 1 and weights.shape[3] == 1:
         filters = permute(program, weights.reshape(weights.shape[:3]), (1, 2, 0))
         depthwise(program, x, filters, bias, out, sliding, scheme=scheme)
@@ -171,6 +173,7 @@ def transpose_conv2d(
     """`gemm.transpose_conv2d`."""
     if not out.size:
         return
+    x, weights, out, sliding = columns_as_rows(x, weights, out, sliding)
     if columns_meet(x, weights, bias, out, sliding):
         scheme = scheme.repeated(weights.shape[2])
         weights, bias, out, sliding = columns_as_channels(program, weights, bias, out, sliding)
@@ -209,6 +212,7 @@ def depthwise(
         return
     from . import depthwise_i8
 
+    x, weights, out, sliding = columns_as_rows(x, weights, out, sliding, first_axis=0)
     if x.shape[3] == 1 and not depthwise_i8.in_strips(weights.shape, sliding):
         filters = filters_of(program, weights)
         conv2d(program, x, filters, bias, out, sliding, scheme=scheme)

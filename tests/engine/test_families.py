@@ -189,3 +189,39 @@ def test_constant_weights_are_packed_once():
     program.close({x: numbers(1, 5, 5, 3)})
     names = [name for _, name, _ in program.run(profile=True)]
     assert names == ["gemm_f32_packing.pad", "gemm_f32.convolution"]
+
+
+@pytest.mark.parametrize("name", ["conv2d", "depthwise", "transpose_conv2d"])
+def test_a_column_is_convolved_as_a_row(name):
+    """By the same instructions, to the same values as float64 has."""
+    x, channels, taps, step = numbers(2, 40, 1, 5), 5, 4, 3
+    shape = (taps, 1, channels) if name == "depthwise" else (7, taps, 1, channels)
+    weights, bias, n = numbers(*shape), numbers(shape[-1 if name == "depthwise" else 0]), 14
+    packed = weights if name == "depthwise" else np.moveaxis(weights, 0, -1)
+    exact = {
+        "conv2d": lambda: definitions.convolution(x, packed, bias, (step, 1), (1, 1), "SAME", 1),
+        "depthwise": lambda: definitions.depthwise(x, packed, bias, (step, 1), (1, 1), "SAME"),
+        "transpose_conv2d": lambda: definitions.transposed_convolution(
+            x[:, :n], packed, bias, (40, 1), (step, 1), (1, 1), "SAME"
+        ),
+    }[name]()
+    x = x[:, :n].copy() if name == "transpose_conv2d" else x
+    before = definitions.spans((40, 1), (taps, 1), (step, 1), (1, 1), "SAME")[0][1]
+    instructions = []
+
+    def turned(array, axis):
+        return np.ascontiguousarray(np.swapaxes(array, axis, axis + 1))
+
+    for is_row in (False, True):
+        sliding = Sliding((1, step), (0, before)) if is_row else Sliding((step, 1), (before, 0))
+        arrays = [x, weights, bias]
+        if is_row:
+            arrays[:2] = turned(x, 1), turned(weights, 0 if name == "depthwise" else 1)
+
+        def build(program, *buffers, sliding=sliding):
+            getattr(gemm, name)(program, *buffers, sliding)
+            instructions.append([(i.name, i.record, i.split) for i in program.instructions])
+
+        out = exact.swapaxes(1, 2) if is_row else exact
+        np.testing.assert_allclose(run(build, out.shape, *arrays), out, rtol=1e-4, atol=1e-2)
+    assert instructions[0] == instructions[1]

@@ -18,6 +18,11 @@ _SIGNATURE_PART = types.void(
 )
 
 
+_MOST_ADDRESSES = 10
+"""Rows whose addresses are all in registers. Those of more are added up for each product anew, if
+none is chosen: that is quicker where there are few products before the next addresses."""
+
+
 class _LoopMetadata(ir.values.MDValue):
     """A node that refers to itself first, as LLVM wants it of a loop's."""
 
@@ -42,13 +47,13 @@ class _Strip:
         self.inputs, self.sums, self.results = arguments[:4], arguments[4:10], arguments[10:16]
         self.part = arguments[16:]
 
-    def tile(self, row, height):
-        """`height` rows from `row` on; those beyond the last are like it."""
+    def tile(self, row, height, is_whole=False):
+        """`height` rows from `row` on; those beyond the last, if not `is_whole`, are like it."""
         w, builder, n_vectors = self.w, self.w.builder, self.n_vectors
         x, x_step, segments, x_pitch = self.inputs
         depth, per_chain, bias, weights, weights_pitch, sums = self.sums
         out, out_step, n_rows, columns, low, high = self.results
-        last = builder.sub(builder.sub(n_rows, row), WORD(1))
+        last = None if is_whole else builder.sub(builder.sub(n_rows, row), WORD(1))
         begins = self._rows(x, x_step, row, last, height)
         totals = Totals(w, height, n_vectors, sums)
         n_pointers = 5 + height
@@ -115,12 +120,17 @@ class _Strip:
         return builder.select(is_first, following, builder.select(is_second, half, weights))
 
     def _rows(self, begin, step, row, last, height):
-        """Pointers to rows from `row` on; `last` is the number of the last of them."""
+        """Pointers to rows from `row` on; `last` is the last one's number, None if all are there.
+
+        Without a choice for each there is less to do before and after the products of a tile.
+        """
         w, builder = self.w, self.w.builder
-        pointers = [w.move(w.pointer(begin), w.mul(row, step))]
+        pointers, step_here = [w.move(w.pointer(begin), w.mul(row, step))], step
         for m in range(height - 1):
-            is_before = builder.icmp_signed("<", WORD(m), last)
-            pointers.append(w.move(pointers[-1], builder.select(is_before, step, WORD(0))))
+            if last is not None:
+                is_before = builder.icmp_signed("<", WORD(m), last)
+                step_here = builder.select(is_before, step, WORD(0))
+            pointers.append(w.move(pointers[-1], step_here))
         return pointers
 
 
@@ -128,12 +138,11 @@ def _strip(builder, simd, n_vectors, arguments):
     height, n_rows = narrow_height(simd) if n_vectors == 1 else shape(simd)[0], arguments[12]
     strip_tiles = _Strip(builder, simd, n_vectors, arguments)
     n_last = builder.srem(n_rows, WORD(height))
-    is_short = builder.icmp_signed("<=", n_last, WORD(part_heights(height)[-1]))
-    end = builder.sub(n_rows, builder.select(is_short, n_last, WORD(0)))
+    end, fewer = builder.sub(n_rows, n_last), 0
+    is_short = height > _MOST_ADDRESSES and not strip_tiles.part
     with strip_tiles.w.loop(0, end, height) as (row, _):
-        strip_tiles.tile(row, height)
-    fewer = 0
-    for part_height in sorted(set(part_heights(height))):
+        strip_tiles.tile(row, height, is_whole=is_short)
+    for part_height in sorted({*part_heights(height), height}):
         is_more = builder.icmp_signed(">", n_last, WORD(fewer))
         fits = builder.icmp_signed("<=", n_last, WORD(part_height))
         with builder.if_then(builder.and_(is_more, fits)):
