@@ -1,10 +1,11 @@
-"""What branches make of the instructions around them: loops, and what may be left out."""
+"""What branches make of the instructions around them: loops, segments, what may be left out."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from .instruction import Branch
+from .instruction import Branch, HostStep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,3 +44,39 @@ def per_iteration(instructions: Sequence[AnyInstruction], times: Sequence[int]) 
         n_iterations = max(times[last], 1)
         averages[first:last] = [time / n_iterations for time in times[first:last]]
     return averages
+
+
+def segments(instructions: Sequence[AnyInstruction]) -> list[tuple[int, int]]:
+    """(first position, the one behind the last) of each part that is run in one piece.
+
+        a; step; b; branch to a      becomes      a | step | b | branch to a
+
+    One is a host step; a branch out of the segment that it would else be part of; or native
+    instructions, of which only the first is a branch's target from elsewhere.
+    """
+    positions = {id(x): i for i, x in enumerate(instructions) if isinstance(x, Branch)}
+    branches = [
+        (i, positions[id(x.target)])
+        for i, x in enumerate(instructions)
+        if isinstance(x, Branch) and x.target is not None
+    ]
+    steps = [i for i, x in enumerate(instructions) if isinstance(x, HostStep)]
+    cuts = {0, len(instructions), *steps, *(i + 1 for i in steps)}
+    before = -1
+    while branches and len(cuts) != before:
+        before = len(cuts)
+        numbers = _numbers(cuts, len(instructions))
+        for i, target in branches:
+            if numbers[i] != numbers[target]:
+                cuts.update((i, i + 1, target))
+    return [*pairwise(sorted(cuts))]
+
+
+def _numbers(cuts: set[int], length: int) -> list[int]:
+    """Of each position, the number of its segment."""
+    numbers: list[int] = []
+    number = -1
+    for i in range(length):
+        number += i in cuts
+        numbers.append(number)
+    return numbers

@@ -192,6 +192,20 @@ class Branch:
         return 0
 
 
+class Jump:
+    """A branch from one segment to another.
+
+    Attributes:
+        branch: What it was made of; not taken when its flag holds.
+        target: The number of the segment to go on with.
+    """
+
+    __slots__ = ("branch", "target")
+
+    def __init__(self, branch: Branch, target: int):
+        self.branch, self.target = branch, target
+
+
 def resolve_targets(instructions: Sequence[AnyInstruction]) -> None:
     """Writes the position of its target into the record of each branch among `instructions`.
 

@@ -35,10 +35,9 @@ from .. import abi
 from ..build import image
 from ..run.faults import Fault
 from ..run.plan_runner import PlanRunner, ensure
-from . import arena, segments
+from . import arena
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
-from .instruction import COPY, MOVE, Branch, HostStep, Instruction, resolve_targets
-from .segments import Jump
+from .instruction import COPY, MOVE, Branch, HostStep, Instruction, Jump, resolve_targets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -465,8 +464,10 @@ class Program:
         self._addresses[storage] = address
 
     def _make_segments(self, layout: Layout) -> None:
+        from .branches import segments
+
         instructions, pools = self.instructions, None
-        spans = segments.spans(instructions)
+        spans = segments(instructions)
         for first, stop in spans:
             resolve_targets(instructions[first:stop])
         table = self._table(_natives(instructions))

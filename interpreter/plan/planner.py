@@ -508,6 +508,7 @@ class Planner:
         self, stage: Stage, readable: set[int], on_layout: LayoutCallback | None = None
     ) -> None:
         """Ends the stage's program and gives memory to the tensors that stay readable."""
+        self._stage = None  # no cycle: what is closed is freed at once
         try:
             stage.close(readable, on_layout and partial(on_layout, stage, readable))
         except Fault as fault:

@@ -257,7 +257,7 @@ ELSEWHERE = {
         "depthwise_i8.float32_5_1 depthwise_i8.float32_5_2 depthwise_i8.float32_pairs "
         "depthwise_i8.order_float32"
     ),
-    "engine/test_draws.py": "draws.normal draws.uniform",
+    "engine/test_draws.py": "draws.normal draws.truncated draws.uniform",
     "engine/test_gemm_blockwise.py": (
         "gemm_blockwise.i4_blocks gemm_blockwise.i4_channels gemm_blockwise.i8_blocks "
         "gemm_blockwise.inputs_i4 gemm_blockwise.inputs_i8"
