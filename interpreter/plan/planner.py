@@ -146,8 +146,8 @@ class Planner:
         """Prepares one operator into a stage; gives why it has to wait, if it has to."""
         if operator.position not in self._live:
             return None
-        self._stage = stage
         node = self._node(operator, stage)
+        self._stage = stage
         try:
             pure, emit = self._prepare(node, operator)
             if pure and all(x is None or x.value is not None for x in node.inputs):
@@ -169,6 +169,8 @@ class Planner:
             return ReadState()
         except REFUSALS as error:
             raise self.failed(node, error, "prepare") from error
+        finally:
+            self._stage = None  # no cycle: what is closed is freed at once
         for tensor, operand in zip(operator.outputs, node.results, strict=True):
             if tensor < 0:
                 continue
@@ -508,7 +510,6 @@ class Planner:
         self, stage: Stage, readable: set[int], on_layout: LayoutCallback | None = None
     ) -> None:
         """Ends the stage's program and gives memory to the tensors that stay readable."""
-        self._stage = None  # no cycle: what is closed is freed at once
         try:
             stage.close(readable, on_layout and partial(on_layout, stage, readable))
         except Fault as fault:
