@@ -34,6 +34,13 @@ def test_unknown_name_is_an_attribute_error(name):
         _ = importlib.import_module(name).no_such_name
 
 
+def test_compat_imports_its_modules_when_asked(monkeypatch):
+    compat = importlib.import_module("flatlite.compat")
+    for name in ("v1", "v2"):
+        monkeypatch.delattr(compat, name, raising=False)
+        assert getattr(compat, name) is importlib.import_module(f"flatlite.compat.{name}")
+
+
 def test_compat_has_the_same_objects():
     lite = importlib.import_module("flatlite.lite")
     v1 = importlib.import_module("flatlite.compat.v1").lite

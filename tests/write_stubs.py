@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FACADES = (
     "flatlite",
+    "flatlite.compat",
     "flatlite.compat.v1",
     "flatlite.compat.v1.audio",
     "flatlite.compat.v1.bitwise",

@@ -236,15 +236,17 @@ class Call:
         """A constant of a type."""
         return self.graph.constant(np.asarray(value, dtype), f"{self.scope}/Const")
 
-    def op(self, kind: str, *inputs: Tensor, **attrs: Any) -> Tensor:
+    def op(self, kind: str, *inputs: Tensor, name: str | None = None, **attrs: Any) -> Tensor:
         """The first result of a TF operation; texts among the attributes may be str."""
-        return self.ops(kind, *inputs, **attrs)[0]
+        return self.ops(kind, *inputs, name=name, **attrs)[0]
 
-    def ops(self, kind: str, *inputs: Tensor, **attrs: Any) -> list[Tensor]:
-        """All results of a TF operation."""
+    def ops(
+        self, kind: str, *inputs: Tensor, name: str | None = None, **attrs: Any
+    ) -> list[Tensor]:
+        """All results of a TF operation, which is named like its kind where nothing else is."""
         self._require_tensors(*inputs)
         attrs = {k: v.encode() if isinstance(v, str) else v for k, v in attrs.items()}
-        name = self.graph.unique_name(f"{self.scope}/{kind}")
+        name = self.graph.unique_name(f"{self.scope}/{name or kind}")
         try:
             return self.graph.add(kind, name, inputs, attrs).outputs
         except ValueError as error:

@@ -26,7 +26,8 @@ def time_distributed(call: Call, inputs: Tensor, mask: Any = None) -> list[Tenso
     call.require(len(shape) >= 3, f"the input must have 3 dimensions or more, got {shape}")
     part = call.layer.parts["layer"]
     if not isinstance(part, Model) and part.kind in PER_STEP:
-        return [call.apply("layer", inputs)]
+        y = call.apply("layer", inputs)
+        return [call.op("Identity", y, name="Reshape_1")]  # as Keras' own last operation
     dims = dims_of(call, inputs)
     flat = reshaped(call, inputs, [None, *dims[2:]])
     flat.set_shape((None if None in shape[:2] else (shape[0] or 0) * (shape[1] or 0), *shape[2:]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...schema.operators import known
 from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 from ..ir.graph import Graph, Op, Tensor
@@ -38,7 +40,8 @@ def recognise_clipping(graph: Graph, op: Op) -> bool:
     Also MINIMUM first, and RELU in place of MAXIMUM(0). Holds off when the value in between has
     another reader or is an output, and on bounds that no RELU has.
     """
-    bounds = bounds_of(op) if is_float(op.output) else None
+    is_clipped = is_float(op.output) and op.output.dtype != np.float64  # which no RELU takes
+    bounds = bounds_of(op) if is_clipped else None
     if bounds is None:
         return False
     x, low, high = bounds

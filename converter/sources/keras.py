@@ -133,7 +133,8 @@ def _source_of(
     outputs = _distinct_outputs(graph, _outputs(model, results, is_keras3, is_frozen))
     ends = _chosen_inputs(inputs, arrays[0]), outputs
     if arrays[1] is not None:
-        ends = ends[0], _chosen_outputs(outputs, writer.results, arrays[1])
+        scopes = (inner_scope("", model.name), "")
+        ends = ends[0], _chosen_outputs(outputs, writer, scopes, arrays[1])
     call = "Stateful" if any(layer.stored_weights for layer in model.leaves()) else ""
     if is_frozen:
         by_key = [reference.layer for reference in flatten(model.inputs, by_key=True)]
@@ -230,13 +231,21 @@ def _chosen_inputs(inputs: dict[str, Tensor], arrays: Iterable[str] | None) -> d
 
 
 def _chosen_outputs(
-    outputs: dict[str, Tensor], results: dict[str, list[Tensor]], arrays: Iterable[str]
+    outputs: dict[str, Tensor], writer: Writer, scopes: Iterable[str], arrays: Iterable[str]
 ) -> dict[str, Tensor]:
-    """The outputs that `arrays` names by key, or by a layer with one result."""
+    """The outputs that `arrays` names by key, by a layer with one result or by an operation.
+
+    Operations have the names that they have in a graph of TensorFlow 1, within a scope or none.
+    """
+    results = writer.results
+    operations = {op.name: op for op in writer.graph.get_operations()}
     check_names(arrays, "output_arrays")
     chosen, missing = {}, []
     for name in arrays:
         matches = [outputs[name]] if name in outputs else results.get(short_name(name), [])
+        names = [f"{scope}/{short_name(name)}".lstrip("/") for scope in scopes]
+        named = [operations[n].outputs for n in names if n in operations]
+        matches = matches or (named[0] if named else [])
         if len(matches) == 1:
             chosen[short_name(name)] = matches[0]
         else:

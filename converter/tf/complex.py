@@ -25,12 +25,14 @@ Parts = tuple["Tensor", "Tensor"]
 
 PARTS = {np.dtype(np.complex64): np.float32, np.dtype(np.complex128): np.float64}
 """Types of complex numbers, and of their parts."""
+WHOLES = {np.dtype(part): whole for whole, part in PARTS.items()}
+"""Types of real numbers, and of what has such parts."""
 
 
 def complex_of(real: Tensor, imaginary: Tensor, b: Builder) -> Tensor:
     """Complex numbers with these parts."""
     pairs = b.PACK(real, imaginary, axis=real.rank, values_count=2)
-    return b.BITCAST(pairs, dtype=np.complex64)
+    return b.BITCAST(pairs, dtype=WHOLES[real.dtype])
 
 
 def parts_of(x: Tensor, b: Builder) -> Parts:
@@ -56,7 +58,7 @@ def squared_size(b: Builder, x: Parts) -> Tensor:
 
 def size(b: Builder, x: Parts) -> Tensor:
     """|z|, as it is computed of the number as a whole."""
-    return b.COMPLEX_ABS(complex_of(*x, b), dtype=np.float32)
+    return b.COMPLEX_ABS(complex_of(*x, b), dtype=x[0].dtype)
 
 
 def conjugate(b: Builder, x: Parts) -> Parts:
@@ -173,7 +175,7 @@ def power(b: Builder, x: Parts, y: Parts) -> Parts:
     base_is_zero, exponent_is_zero = (
         b.LOGICAL_AND(b.EQUAL(part, zero), b.EQUAL(other, zero)) for part, other in (x, y)
     )
-    at_zero = b.CAST(exponent_is_zero, dtype=np.float32)
+    at_zero = b.CAST(exponent_is_zero, dtype=zero.dtype)
     return b.SELECT_V2(base_is_zero, at_zero, raised[0]), b.SELECT_V2(base_is_zero, zero, raised[1])
 
 

@@ -16,8 +16,8 @@ lower_rows({"ComplexAbs": "COMPLEX_ABS", "Real": "REAL", "Imag": "IMAG"})
 @lower("Complex")
 def complex_(node, b):
     """Complex numbers with these parts."""
-    node.require(node.inputs[0].dtype == np.float32, "its parts must be float32")
-    real, imaginary = _broadcast(*node.inputs, b)
+    real, imaginary = node.inputs
+    real, imaginary = _broadcast(real, imaginary, b)
     return complex_of(real, imaginary, b)
 
 

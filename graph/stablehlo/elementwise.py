@@ -141,12 +141,15 @@ def clamp(op: Operation, w: Writer) -> Tensor:
 
 @writes("convert")
 def convert(op: Operation, w: Writer) -> Tensor:
-    """Another type; bools tell what is not zero."""
+    """Another type, of complex numbers that of their real parts; bools tell what is not zero."""
     x, dtype = w.value(op.operands[0]), dtype_at(op.results[0])
     source = dtype_at(op.operands[0])
     if dtype == source:
         return x
     if dtype == np.bool_:
+        if source.kind == "c":
+            real = np.dtype(f"f{source.itemsize // 2}")
+            x, source = w.add("Real", x, Tout=real), real
         return w.add("NotEqual", x, w.constant(0, source))
     return w.add("Cast", x, DstT=dtype)
 

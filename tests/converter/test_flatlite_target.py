@@ -9,6 +9,7 @@ from flatlite.lite import Interpreter, TFLiteConverter
 
 PROGRAMS = {
     np.float64: lambda x: tf.sin(tf.maximum(x * x + x, tf.transpose(x))),
+    np.complex128: lambda x: tf.exp(tf.sqrt(x) * tf.conj(x)) / x,
     np.uint64: lambda x: tf.reduce_sum(tf.concat([x * x, x + x], 0), 1),
 }
 
@@ -20,7 +21,7 @@ def runs_in_litert():
 
 @pytest.mark.parametrize("dtype", PROGRAMS)
 def test_types_that_litert_lacks(dtype):
-    x = np.arange(9).reshape(3, 3).astype(dtype)
+    x = np.arange(1, 10).reshape(3, 3).astype(dtype)
     with tf.Graph().as_default(), tf.Session() as session:
         source = tf.placeholder(dtype, x.shape)
         result = PROGRAMS[dtype](source)

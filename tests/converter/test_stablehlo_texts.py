@@ -31,6 +31,12 @@ func.func public @main(%x: tensor<2x3xcomplex<f64>>) -> (tensor<2x3xf64>, tensor
   %z = stablehlo.imag %x : (tensor<2x3xcomplex<f64>>) -> tensor<2x3xf64>
   func.return %y, %z : tensor<2x3xf64>, tensor<2x3xf64>
 }"""
+CONVERTED = """
+func.func public @main(%x: tensor<2x3xcomplex<f32>>) -> tensor<2x3xi1> {
+  %y = stablehlo.convert %x : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xi1>
+  func.return %y : tensor<2x3xi1>
+}"""
+NO_REAL_PART = np.complex64(COMPLEX - COMPLEX[0, 0].real)
 REAL_PARTS = PARTS.replace("complex<f64>", "f64")
 BOOLS = """
 func.func public @main(%x: tensor<8xi1>) -> tensor<ui8> {
@@ -69,8 +75,9 @@ def converted(text, inputs, results, tmp_path):
         (PRODUCT, [NUMBERS, NUMBERS + 1], [NUMBERS * (NUMBERS + 1) / 2]),
         (PARTS, [COMPLEX], [COMPLEX.real, COMPLEX.imag]),
         (REAL_PARTS, [COMPLEX.real], [COMPLEX.real, np.zeros((2, 3))]),
+        (CONVERTED, [NO_REAL_PART], [NO_REAL_PART.real != 0]),
     ],
-    ids=["map", "parts", "parts_of_real"],
+    ids=["map", "parts", "parts_of_real", "bools_of_complex"],
 )
 def test_results(text, inputs, expected, tmp_path):
     interpreter = Interpreter(model_content=converted(text, inputs, expected, tmp_path))

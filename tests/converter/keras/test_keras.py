@@ -332,3 +332,25 @@ def test_arithmetic_with_a_number(number_first, tmp_path):
     want = 3.5 - x if number_first else x - 3.5
     path = keras_file(tmp_path, model(layer, x=[None, 3]))
     np.testing.assert_array_equal(run(keras.load(path), x)[0], want)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["steps/Reshape_1", "steps/dense/Tanh", "steps/dense/BiasAdd:0", "model/repeat/Tile", "steps"],
+)
+def test_outputs_by_the_names_of_operations(name, tmp_path):
+    """TF1's converter takes the tensors of Keras' graph, these among them."""
+    dense = one("Dense", "dense", units=3, activation="tanh")
+    layers = [
+        one("RepeatVector", "repeat", [["x", 0, 0]], n=2),
+        one("TimeDistributed", "steps", [["repeat", 0, 0]], layer=dense),
+        one("Flatten", "flat", [["steps", 0, 0]]),
+    ]
+    at = "layers/time_distributed/layer/vars"
+    weights = {f"{at}/0": np.ones((4, 3), np.float32), f"{at}/1": np.ones(3, np.float32)}
+    path = keras_file(tmp_path, model(*layers, x=[None, 4]), weights)
+    source = keras.load(path, output_arrays=[name])
+    x = np.full((1, 4), 0.125, np.float32)
+    (got,) = run(source, x)
+    total = {"steps/dense/BiasAdd:0": 1.5, "model/repeat/Tile": 0.125}.get(name, np.tanh(1.5))
+    np.testing.assert_allclose(got, np.full(got.shape, total), rtol=1e-6)
