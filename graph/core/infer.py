@@ -53,12 +53,7 @@ def infer(op: Operation) -> None:
     row = row_of(op.type)
     for limit in rank_limits(op.type):
         _require_rank(op, limit)
-    try:
-        shapes = infer_shapes(op, row)
-    except ValueError as error:
-        start = f"{op.type} '{op.name}': "
-        raise ValueError(start + str(error).removeprefix(start)) from None
-    for tensor, shape in zip(op.outputs, shapes, strict=True):
+    for tensor, shape in zip(op.outputs, infer_shapes(op, row), strict=True):
         tensor.set_shape(shape)
     if row is not None and row.is_pure:
         for tensor, array in zip(op.outputs, _values(op, row), strict=True):
@@ -97,8 +92,9 @@ def infer_shapes(op: OperationView, row: Row | None) -> list[Shape]:
         shapes = row.shape(op)
     except UnknownRank:
         return [None] * len(op.outputs)
-    except ValueError:
-        raise
+    except ValueError as error:
+        start = f"{op.type} '{op.name}': "
+        raise ValueError(start + str(error).removeprefix(start)) from None
     except KERNEL_ERRORS as error:
         raise ValueError(
             f"{op.type} '{op.name}': inputs and attributes do not fit together ({error})"

@@ -82,13 +82,19 @@ def sliding_of(op: Site, taps: Iterable[int], x_shape: tuple[int, ...]) -> Slidi
     strides, dilations = op.get_attr("strides"), op.get_attr("dilations")
     if (strides[0], strides[3], dilations[0], dilations[3]) != (1, 1, 1, 1):
         return None
+    windows = _windows(op, taps)
+    before = tuple(pair[0] for pair in windows.pads(x_shape[1:3]))
+    return Sliding(windows.strides, before, windows.dilations)
+
+
+def _windows(op: Site, taps: Iterable[int]) -> Windows[int]:
+    """The windows of a convolution of images in NHWC."""
+    strides, dilations = op.get_attr("strides"), op.get_attr("dilations")
     padding, explicit = op.get_attr("padding"), ()
     if padding == b"EXPLICIT":
         numbers = op.get_attr("explicit_paddings")
         explicit = ((numbers[2], numbers[3]), (numbers[4], numbers[5]))
-    windows = Windows(tuple(taps), tuple(strides[1:3]), tuple(dilations[1:3]), padding, explicit)
-    before = tuple(pair[0] for pair in windows.pads(x_shape[1:3]))
-    return Sliding(windows.strides, before, windows.dilations)
+    return Windows(tuple(taps), tuple(strides[1:3]), tuple(dilations[1:3]), padding, explicit)
 
 
 @emit("Conv2D", dtypes=FLOATS)
@@ -112,6 +118,9 @@ def conv2d_backprop_input(
         return None
     sliding = sliding_of(op, filters.shape[:2], out.shape)
     if sliding is None or sliding.dilation != (1, 1) or filters.shape[2] != out.shape[3]:
+        return None
+    counts = _windows(op, filters.shape[:2]).outputs(out.shape[1:3])
+    if dy.shape != (out.shape[0], *counts, filters.shape[3]):
         return None
     gradients.input_gradient(program, filters, dy, out, sliding)
     return out

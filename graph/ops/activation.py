@@ -137,6 +137,7 @@ def sparse_softmax_cross_entropy_with_logits(
     logits: np.ndarray, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """-log(softmax(logits)[label]) of each row, and its gradient by the logits."""
+    merge_dims(len(logits), len(labels))
     if labels.size and not 0 <= int(labels.min()) <= int(labels.max()) < logits.shape[1]:
         wrong = labels[(labels < 0) | (labels >= logits.shape[1])][0]
         raise ValueError(

@@ -148,7 +148,10 @@ def _input_grad(
     windows = _windows(op, filters.shape[:-2], rank)
     expected, outputs = windows.outputs(spatial_sizes), dy.shape[1:-1]
     if expected != outputs:
-        raise ValueError(f"input of {spatial_sizes} gives outputs of {expected}, got {outputs}")
+        pairs = zip(outputs, expected, strict=True)
+        actual, computed = next((n, m) for n, m in pairs if n != m)
+        words = f"{op.type}: Size of out_backprop doesn't match computed: actual = {actual}"
+        raise ValueError(f"{words}, computed = {computed}")
     pads = windows.pads(spatial_sizes)
     padded = [n + sum(pair) for n, pair in zip(spatial_sizes, pads, strict=True)]
     result = np.zeros((batch, *padded, channels), dy.dtype)

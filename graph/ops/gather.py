@@ -272,6 +272,8 @@ def one_hot(
     for name, number in (("on_value", on), ("off_value", off)):
         if number.ndim:
             raise ValueError(f"{name} must be a scalar, but got: {shown(number.shape)}")
+    if int(depth) < 0:
+        raise ValueError(f"depth must be non-negative, got: {int(depth)}")
     n = indices.ndim
     if axis > n:
         raise ValueError(f"Expected axis to be -1 or between [0, {n}].  But received: {axis}")

@@ -34,6 +34,7 @@ from ..emit.registry import EMITTERS
 from .delegated import DelegatedPart
 from .exchanges import TAKING, scheduled
 from .kernel_calls import array_dtype, call_kernel, has_kernel, no_kernel
+from .kernel_words import kernel_words
 from .plan_variables import CALLS, HANDLERS, PlanVariables, is_handle
 from .run_errors import failed, fault_words, located
 from .run_limits import check_bytes, check_countable, check_counts, check_size
@@ -302,6 +303,8 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         emitter = EMITTERS.get(op.type)
         if outputs is not None or emitter is None or not emitter.takes(buffers):
             return outputs
+        if not all(is_static(tensor.sizes) for tensor in op.inputs):
+            _shapes(site, row_of(op.type))  # what was not known when the graph was built
         try:
             return emitter.function(program, site, *buffers)
         except ValueError as error:
@@ -504,7 +507,14 @@ def _shapes(site: Site, row: Row | None) -> list[Shape]:
     try:
         return infer_shapes(site, row)
     except ValueError as error:
-        raise failed(site.op, str(error).removeprefix(_prefix(site))) from None
+        raise _refused(site, str(error)) from None
+
+
+def _refused(site: Site, words: str) -> errors.OpError:
+    """The error of an operation whose shape function refuses its operands."""
+    shapes, values = [x.sizes for x in site.inputs], [x.value for x in site.inputs]
+    words = words.removeprefix(_prefix(site))
+    return failed(site.op, kernel_words(site.op, shapes, values, words))
 
 
 def _prefix(site: Site) -> str:
@@ -514,5 +524,5 @@ def _prefix(site: Site) -> str:
 
 def _unsuited(site: Site, error: ValueError) -> Exception:
     """What a shape function says of operands, as the error of the operation that runs."""
-    words, prefix = str(error), _prefix(site)
-    return failed(site.op, words.removeprefix(prefix)) if words.startswith(prefix) else error
+    words = str(error)
+    return _refused(site, words) if words.startswith(_prefix(site)) else error

@@ -12,6 +12,7 @@ from ..core.graph import Operation, Tensor
 from ..core.infer import KERNEL_ERRORS, each_output, wrong_rank
 from ..core.registry import row_of
 from .hosted import HOSTED
+from .kernel_words import kernel_words
 from .run_errors import failed, located
 from .run_limits import check_size
 
@@ -45,7 +46,9 @@ def call_kernel(
                 results = _kernel(op, row.kernel, arrays)(*arrays, **keywords)
     except KERNEL_ERRORS as error:
         words = str(error).removeprefix(f"{op.type} '{op.name}': ") or type(error).__name__
-        raise failed(op, wrong_rank(op.type, arrays) or words) from error
+        words = wrong_rank(op.type, arrays) or words
+        shapes = [array.shape for array in arrays]
+        raise failed(op, kernel_words(op, shapes, arrays, words)) from error
     if in_place:
         return []
     return [

@@ -108,7 +108,7 @@ def test_lengths_of_rows_of_an_unknown_batch(session, cell):
     expected = session.run([y, z], dict(zip([x, lengths], feeds, strict=True)))
     for actual, array in zip(run(content, *feeds), expected, strict=True):
         np.testing.assert_allclose(actual, array, rtol=1e-4, atol=1e-5)
-    with pytest.raises(InvalidArgumentError, match="Cannot reshape a tensor with 1 elements"):
+    with pytest.raises(InvalidArgumentError, match="Input to reshape is a tensor with 1 values"):
         session.run(y, {x: rows, lengths: [4]})
 
 

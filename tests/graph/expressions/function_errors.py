@@ -10,7 +10,59 @@ import sys
 from argument_errors import ERRORS as ARGUMENT_ERRORS
 from operator_errors import ERRORS as OPERATOR_ERRORS
 
+RUNS = [
+    ("D([1.0, 2.0]) + tf.ones([3])", "Incompatible shapes: [2] vs. [3]"),
+    (
+        "tf.matmul(D([[1.0]]), tf.ones([2, 3]))",
+        "Matrix size-incompatible: In[0]: [1,1], In[1]: [2,3]",
+    ),
+    (
+        "tf.reshape(D([1.0]), [4])",
+        "Input to reshape is a tensor with 1 values, but the requested shape has 4",
+    ),
+    ("tf.reshape(D([1.0]), [4, -1])", "but the requested shape requires a multiple of 4"),
+    (
+        "tf.concat([D([[1.0]]), tf.ones([2, 2])], 0)",
+        "ConcatOp : Dimension 1 in both shapes must be equal: shape[0] = [1,1] vs.",
+    ),
+    (
+        "tf.stack([D([1.0]), tf.ones([2])])",
+        "Shapes of all inputs must match: values[0].shape = [1] != values[1]",
+    ),
+    (
+        "tf.nn.bias_add(D([[1.0] * 6]), tf.ones([3]))",
+        "Must provide as many biases as the last dimension of the input tensor",
+    ),
+    (
+        "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=D([1]), logits=tf.ones([2, 3]))",
+        "logits and labels must have the same first dimension, got logits shape [2,3]",
+    ),
+    ("tf.ensure_shape(D([1.0]), [None, 3])", "is not compatible with expected shape [?,3]."),
+    ("tf.matrix_diag_part(D([1.0]))", "input must be at least 2-dim, received shape: [1]"),
+    ("tf.matrix_diag(D(1.0))", "diagonal must be at least 1-dim, received shape: []"),
+    (
+        "tf.transpose(D([1.0]), [1, 0])",
+        "transpose expects a vector of size 1. But input(1) is a vector of size 2",
+    ),
+    ("tf.reduce_sum(D([1.0]), 3)", "Invalid reduction dimension (3 for input with 1 dimension(s)"),
+    (
+        "tf.nn.conv2d(D(np.ones([1, 2, 2, 4], np.float32)), tf.ones([1, 1, 3, 1]), 1, 'SAME')",
+        "input depth must be evenly divisible by filter depth: 4 vs 3",
+    ),
+    (
+        "tf.nn.fused_batch_norm(D(np.ones([1, 2, 2, 2], 'f4')), tf.ones([3]), tf.ones([3]))[0]",
+        "scale must have the same number of elements as the channels of x, got 3 and 2",
+    ),
+    (
+        "tf.where(D([1.0, 2.0]) > 1.5, tf.ones([3]), tf.ones([3]))",
+        "Inputs to operation Select of type Select must have the same size and shape.",
+    ),
+    ("tf.one_hot([1], tf.cast(D(-3.0), tf.int32))", "depth must be non-negative, got: -3"),
+]
+"""Operands whose shapes are known in the run alone, and what the kernel says."""
+
 ERRORS = [
+    *((expr, "InvalidArgumentError", words) for expr, words in RUNS),
     *ARGUMENT_ERRORS,
     *OPERATOR_ERRORS,
     (
@@ -606,6 +658,7 @@ def caught(tf, expr: str, inputs) -> tuple[list[str], str]:
         with tf.Graph().as_default(), tf.Session() as session:
             tensors = {key: tf.constant(array) for key, array in inputs.items()}
             names = {"tf": tf, "np": np, **tensors}
+            names["D"] = lambda value: tf.placeholder_with_default(value, None)
             names |= {key: eval(text, names) for key, text in SPARSE.items() if key in expr}
             session.run(eval(expr, names))
     except Exception as error:

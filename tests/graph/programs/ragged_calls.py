@@ -222,7 +222,6 @@ CALLS = [
 ]
 OTHERWISE = {
     "C([1,2,3], ragged_rank=0, inner_shape=()).shape": "the error is that of tf.constant here",
-    "tf.concat([[[1,2]],[[3,4,5]]], 0)": "the error shows whole shapes",
     "C([[1,2],[3]]).to_tensor(shape=[1,2,3])": "the error shows the shape that was asked for",
     "tf.bitcast(C([[1,2],[3]], dtype=tf.int8), tf.int32)": "the error is that of bitcast",
     "tf.strings.to_number(C([['1','2'],['3']]))": "takes ragged tensors",
