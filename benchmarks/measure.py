@@ -76,7 +76,8 @@ def several(contestants: dict[str, Contestant], plan: Schedule) -> dict[str, lis
 
 
 def cost(invoke: Callable[[], None]) -> float:
-    """Seconds a call takes about, after a warm-up of about 20 ms."""
+    """Seconds a call takes about, after a warm-up of about 20 ms, without workers of others."""
+    time.sleep(PAUSE)
     for calls in (1, 3, 30, 300):
         seconds = one_sample(invoke, calls, time.perf_counter)
         if seconds * calls > 0.02:

@@ -54,7 +54,14 @@ OFFER, OFFER_ENTRY, OFFER_RECORD, OFFER_FIRST, OFFER_CHUNKS = range(5)
 DONE, OFFER_INSTRUCTION, OFFER_START, FAILED, RESULT = range(SLOT_WORDS, SLOT_WORDS + 5)
 BUSY, CONTEXT, CHUNK_FAULTS, RUN_CLOCK, RUN_END = range(2 * SLOT_WORDS, 2 * SLOT_WORDS + 5)
 SLEEPERS, HALTED, THREADS, SPINS, NATIVE_SLEEP = range(3 * SLOT_WORDS, 3 * SLOT_WORDS + 5)
-SLOTS = 4 * SLOT_WORDS
+# The processors that who offers work may run on, a bit for each, and those of them that a thread is
+# woken on.
+PROCESSOR_WORDS = 16
+PROCESSORS = 4 * SLOT_WORDS
+OTHER_PROCESSORS = PROCESSORS + PROCESSOR_WORDS
+SLOTS = OTHER_PROCESSORS + PROCESSOR_WORDS
 
-# The slot of a thread in a pool.
+# The slot of a thread in a pool. Who is WOKEN is not there yet.
 CLAIM, INDEX, POOL_OF = range(3)
+SLEEP, SYSTEM_ID = range(8, 10)
+AWAKE, ASLEEP, WOKEN = range(3)

@@ -51,9 +51,6 @@ CHANNEL_BLOCK = 16
 OUTER_BLOCK = 32
 """Channels of an item of a sum of outer products."""
 
-SUM_PADDING = 16
-"""Columns of totals are stored in multiples of these."""
-
 FORM = 6
 """The one of the numbers of a sum or product of two int8 that says whether they fit all pairs."""
 

@@ -12,6 +12,9 @@ MACHINE = os.uname().machine if hasattr(os, "uname") else ""
 YIELDS = sys.platform != "win32"  # has sched_yield
 FUTEX = {"x86_64": 202, "aarch64": 98}.get(MACHINE, 0) if sys.platform == "linux" else 0
 """The number of Linux's call to sleep until a word of memory changes; 0 where there is none."""
+AFFINITY = {"x86_64": (309, 204, 203), "aarch64": (168, 123, 122)}.get(MACHINE) if FUTEX else None
+"""The numbers of Linux's calls for the processor a thread is on, those it may be on, and to set
+these; None where there are none."""
 _CPUINFO = frozenset(
     ["vendor_id", "cpu family", "model", "stepping", "flags"]
     + ["CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"]

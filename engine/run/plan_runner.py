@@ -32,7 +32,7 @@ BUDGET = 50_000_000  # nanoseconds before machine code comes back to look for Ct
 COARSE_CLOCK = 6 if sys.platform == "linux" else abi.CLOCK_MONOTONIC  # 5 ns, not 25
 TRIALS = 2  # runs that are timed before the instructions are partitioned by their times
 WARM_TRIALS = 2  # more such runs where they are short: the first ones are several times as long
-MIN_SHARED = 6_000  # nanoseconds of work that repay waking a thread pool
+MIN_SHARED = 3_000  # nanoseconds of work that may repay waking a thread pool
 MAX_COMPARED = 500_000  # nanoseconds of work up to which it is tried whether a pool is quicker
 MAX_COMPARED_LOOPS = 1_000_000_000  # the same with loops, whose many instructions are small
 MIN_COMPARISONS = 10  # runs alone and as many with a pool, by which that is decided
@@ -110,7 +110,7 @@ class PlanRunner:
         self._warm_trials = WARM_TRIALS
         self._comparisons = 0
         self._times: list[int] | None = None
-        self._best: list[float] = []  # nanoseconds of the quickest run alone, and with a pool
+        self._compared: tuple[list[int], ...] = ()  # nanoseconds of runs alone, and with a pool
         self._retries = iter(RETRIES)
         self._retry_time = inf  # when the next comparison begins, by `perf_counter_ns`
         self._partition()
@@ -138,7 +138,7 @@ class PlanRunner:
 
     def _run_trial(self, check: Callable[[], object] | None) -> None:
         """A run that is timed; after the last of these the times say how to partition."""
-        if self._best:
+        if self._compared:
             if not self._trials:
                 self._start_comparisons()
             self._compare(check)
@@ -159,7 +159,7 @@ class PlanRunner:
                 self._start_comparisons()
 
     def _start_comparisons(self) -> None:
-        self._trials, self._best = 2 * self._comparisons, [inf, inf]
+        self._trials, self._compared = 2 * self._comparisons, ([], [])
         self._retry_time, self._is_final = inf, False
 
     def _compare(self, check: Callable[[], object] | None) -> None:
@@ -172,10 +172,10 @@ class PlanRunner:
         self._partition(alone=not is_shared)
         start = perf_counter_ns()
         self._run(check)
-        self._best[is_shared] = min(self._best[is_shared], perf_counter_ns() - start)
+        self._compared[is_shared].append(perf_counter_ns() - start)
         self._trials -= 1
         if not self._trials:
-            alone, shared = self._best
+            alone, shared = map(_first_quartile, self._compared)
             is_slower = shared > MAX_RATIO * alone
             self._partition(alone=is_slower)
             wait = next(self._retries, None) if is_slower else None
@@ -252,6 +252,11 @@ class PlanRunner:
         fault = Fault(instruction.tag, *reports[reports[:, 0] != 0][0].tolist())
         fault.instruction = instruction
         return fault
+
+
+def _first_quartile(times: list[int]) -> int:
+    """A time that a program often takes: not that of a run in which all went well."""
+    return sorted(times)[len(times) // 4]
 
 
 class _Method(ctypes.Structure):

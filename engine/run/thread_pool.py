@@ -72,6 +72,7 @@ class ThreadPool:
                     daemon=True,
                 )
                 worker.start()
+                state[slot + abi.SYSTEM_ID] = worker.native_id
                 self._workers.append(worker)
         self._finalizer = weakref.finalize(self, _halt, self._native_halt, state, self._wake_locks)
         self._finalizer.atexit = False

@@ -16,6 +16,7 @@ import pytest
 
 from flatlite.engine import abi
 from flatlite.engine.build import driver
+from flatlite.engine.build.target import AFFINITY
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound
 from flatlite.engine.plan.program import Program
@@ -413,6 +414,25 @@ def test_idle_workers_use_no_time(alone):
     before = time.process_time()
     time.sleep(0.5)
     assert time.process_time() - before < 0.25  # three workers that spin would use 0.5 or more
+
+
+@pytest.mark.skipif(not AFFINITY, reason="only Linux says where threads run")
+def test_workers_wake_up_elsewhere_and_may_run_where_the_caller_may(alone):
+    """One processor of several is left to who wakes them, and all again once they are up."""
+    program, _ = chain(2, 0)
+    for _ in range(TRIALS + 1):
+        program.run()
+    (worker,) = workers()
+    pool = program._segments[0]._pool
+    slot = abi.SLOTS + abi.SLOT_WORDS
+    assert wait_until(lambda: pool._state[slot + abi.SLEEP] == abi.ASLEEP)
+    processors = os.sched_getaffinity(0)
+    program.run()
+    assert wait_until(lambda: os.sched_getaffinity(worker.native_id) == processors)
+    words = pool._state[abi.PROCESSORS :][: 2 * abi.PROCESSOR_WORDS].view(np.uint8)
+    mine, others = np.unpackbits(words, bitorder="little").reshape(2, -1)
+    assert set(np.flatnonzero(mine).tolist()) == processors
+    assert (mine - others).sum() == 1 if len(processors) > 1 else not others.any()
 
 
 def test_fewer_threads_than_asked_for_will_do(alone, monkeypatch):

@@ -182,6 +182,16 @@ def give_way(typing):
 
 
 @intrinsic
+def system_call(typing, number, a, b, c):
+    """What one of Linux's calls gives; negative where it fails."""
+
+    def emit(context, builder, signature, arguments):
+        return _external(builder, _WORD, "syscall", *arguments, _WORD(0))
+
+    return _of_words(4), emit
+
+
+@intrinsic
 def sleep(typing, address, offset, value):
     """Waits for `wake` at a place, if the low half of the word there is that of `value`; gives 0.
 

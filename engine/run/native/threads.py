@@ -29,10 +29,9 @@ from ._memory import (
     publish,
     put,
     read,
-    sleep,
     swap,
-    wake,
 )
+from ._waking import sleep_until_offer, slot_of, wake_all, wake_caller
 
 _YIELDING = 511
 """Pauses, about 10 us, before a thread that waits lets others run: one of them may be the thread it
@@ -72,7 +71,7 @@ def run_threaded(context):
         if chunk >= 0:
             claimed = _run_chunks(pool, 0, offer, chunk)
         else:
-            _wait(pool, offer, 1)
+            _wait(pool, offer, 0)
 
 
 @native(1)
@@ -90,7 +89,7 @@ def work(slot):
         chunk = _next_chunk(pool, thread, offer, claimed)
         if chunk >= 0:
             claimed = _run_chunks(pool, thread, offer, chunk)
-        elif _wait(pool, offer, 0) == 0:
+        elif _wait(pool, offer, thread) == 0:
             return 1
 
 
@@ -101,13 +100,8 @@ def halt(pool):
         return 0
     publish(pool, abi.HALTED, 1)
     publish(pool, abi.OFFER, (get(pool, abi.OFFER) & abi.NUMBER_MASK) + 1)
-    _wake_all(pool)
+    wake_all(pool)
     return 1
-
-
-@inline
-def _slot(pool, thread):
-    return pool + (abi.SLOTS + thread * abi.SLOT_WORDS) * abi.WORD
 
 
 @inline
@@ -142,7 +136,7 @@ def _claim(pool, thread, offer, for_another):
     chunks = offer >> abi.NUMBER_BITS
     begin = _first_of(thread, threads, chunks)
     end = _first_of(thread + 1, threads, chunks)
-    slot = _slot(pool, thread)
+    slot = slot_of(pool, thread)
     while True:
         before = get(slot, abi.CLAIM)
         claims = before & abi.CLAIMED_MASK
@@ -261,7 +255,7 @@ def _offer(pool, thread, entry, record, first, chunks):
     number = (get(pool, abi.OFFER) & abi.NUMBER_MASK) + 1
     claimed = _first_of(thread, threads, on_offer)
     if claimed < _first_of(thread + 1, threads, on_offer):
-        put(_slot(pool, thread), abi.CLAIM, number << abi.CLAIMED_BITS | abi.FROM_FRONT)
+        put(slot_of(pool, thread), abi.CLAIM, number << abi.CLAIMED_BITS | abi.FROM_FRONT)
     else:
         claimed = -1
     put(pool, abi.OFFER_ENTRY, entry)
@@ -269,7 +263,7 @@ def _offer(pool, thread, entry, record, first, chunks):
     put(pool, abi.OFFER_FIRST, first)
     put(pool, abi.OFFER_CHUNKS, chunks)
     post(pool, abi.OFFER, on_offer << abi.NUMBER_BITS | number)
-    _wake_all(pool)
+    wake_all(pool)
     return claimed
 
 
@@ -282,17 +276,11 @@ def _end_run(pool, cursor):
     put(context, abi.CURSOR, ~cursor if failed else cursor)
     put(pool, abi.RESULT, 1 if finished else 0)
     publish(pool, abi.OFFER, (get(pool, abi.OFFER) & abi.NUMBER_MASK) + 1)
-    _wake_all(pool)
+    wake_caller(pool)
 
 
 @inline
-def _wake_all(pool):
-    if read(pool, abi.SLEEPERS) > 0:
-        wake(pool, abi.OFFER)
-
-
-@inline
-def _wait(pool, offer, is_caller):
+def _wait(pool, offer, thread):
     """Waits for another offer; gives 0 when the thread should sleep and cannot."""
     n_pauses, spins = 0, get(pool, abi.SPINS)
     while read(pool, abi.OFFER) == offer:
@@ -303,10 +291,8 @@ def _wait(pool, offer, is_caller):
             else:
                 give_way()
         elif FUTEX and get(pool, abi.NATIVE_SLEEP):
-            add(pool, abi.SLEEPERS, 1)
-            sleep(pool, abi.OFFER, offer)
-            add(pool, abi.SLEEPERS, -1)
-        elif is_caller:
+            sleep_until_offer(pool, thread, offer)
+        elif thread == 0:
             give_way()
         else:
             return 0
