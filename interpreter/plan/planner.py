@@ -114,7 +114,7 @@ class Planner:
         self._each = each
         self.spec = spec
         self.consumed: Set[Storage] = frozenset()
-        self._stage: Stage | None = None  # the one that is made
+        self._stage: Stage | None = None  # the one that an operator is being prepared for
         self._reports: dict[int, DelegateReport] = {}  # by where their stages start
         self._caller = caller
         self._live = scope.live(spec)
@@ -146,8 +146,8 @@ class Planner:
         """Prepares one operator into a stage; gives why it has to wait, if it has to."""
         if operator.position not in self._live:
             return None
-        self._stage = stage
         node = self._node(operator, stage)
+        self._stage = stage
         try:
             pure, emit = self._prepare(node, operator)
             if pure and all(x is None or x.value is not None for x in node.inputs):
@@ -166,6 +166,8 @@ class Planner:
             return ReadState()
         except REFUSALS as error:
             raise self.failed(node, error, "prepare") from error
+        finally:
+            self._stage = None
         for tensor, operand in zip(operator.outputs, node.results, strict=True):
             if tensor < 0:
                 continue
