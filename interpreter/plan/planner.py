@@ -114,7 +114,7 @@ class Planner:
         self._each = each
         self.spec = spec
         self.consumed: Set[Storage] = frozenset()
-        self._stage: Stage | None = None  # the one that is made
+        self._stage: Stage | None = None  # the one that an operator is being prepared for
         self._reports: dict[int, DelegateReport] = {}  # by where their stages start
         self._caller = caller
         self._live = scope.live(spec)

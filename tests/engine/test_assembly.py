@@ -58,8 +58,6 @@ ALLOWED = {
     ("_depthwise_i8_strip_int16_5_1", "apple-m1"): 29,
     ("_exponentials_exponential_1_1", "x86-64-v3"): 2,
     ("_gemm_i8_narrow_i8_narrow_tile_2", "x86-64-v4-vnni"): 2,
-    ("_gemm_blockwise_tile_i8_blocks_3", "cortex-a76"): 2,
-    ("_gemm_blockwise_tile_i8_blocks_3", "apple-m1"): 2,
 }
 """How often, at most, vectors go through the stack in the innermost loop; nowhere else do they.
 

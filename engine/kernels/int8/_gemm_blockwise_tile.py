@@ -21,6 +21,7 @@ from ...tiling import HEADER_ROWS, PANEL
 from .._int32 import SHORT, Integers
 
 ROW = 4 * PANEL
+_LINE = 64
 PAIR_CHUNK = 32
 """Products of a chunk where sums of pairs have 16 bits: eight times 2 * 15 * 128 fit."""
 
@@ -35,6 +36,11 @@ _TILES = {
     (4, _WIDE): (4, 1),
 }
 """Width of a vector and how products are added -> rows, vectors."""
+_MOST_SCALED = 6
+"""Rows of a tile that scales its sums, where 32 registers have room for these and the totals.
+
+With more rows, totals lie in memory: reading and storing them takes longer than the products.
+"""
 _ROW_VECTORS = 4
 """Vectors of the tile of one row, at most."""
 
@@ -53,8 +59,9 @@ def _offset(simd, bits):
     return 0x80 if simd.dots == UNSIGNED else 0
 
 
-def _tile_rows(simd, bits):
-    return _TILES[simd.width, _products(simd, bits)][0]
+def _tile_rows(simd, bits, scaled):
+    n_rows = _TILES[simd.width, _products(simd, bits)][0]
+    return min(n_rows, _MOST_SCALED) if scaled and simd.registers == 32 else n_rows
 
 
 def _constant_of(bits, name, number):
@@ -68,7 +75,6 @@ def _constant_of(bits, name, number):
 
 
 offset_i4, offset_i8 = (_constant_of(bits, "offset", _offset) for bits in (4, 8))
-rows_i4, rows_i8 = (_constant_of(bits, "rows", _tile_rows) for bits in (4, 8))
 input_bytes_i4, input_bytes_i8 = (
     _constant_of(bits, "input_bytes", lambda simd, b: 2 if _products(simd, b) == _WIDE else 1)
     for bits in (4, 8)
@@ -207,12 +213,12 @@ class _Tile:
         return [w.fma(*three) for three in zip(factors, values, totals, strict=True)]
 
 
-_SIGNATURE = types.void(*[types.int64] * 10)
+_SIGNATURE = types.void(*[types.int64] * 11)
 
 
 def _tile(builder, simd, n_rows, n_vectors, bits, scaled, arguments):
     """Writes the tile; `_tile_of` says what it does."""
-    q, q_pitch, count, starts, starts_pitch, panel, depth, block, chunk, sums = arguments
+    q, q_pitch, count, starts, starts_pitch, panel, depth, block, chunk, sums, ahead = arguments
     w = Integers(builder, simd)
     tile = _Tile(w, n_rows, n_vectors, bits, scaled)
     last = builder.sub(count, WORD(1))
@@ -255,9 +261,9 @@ def _tile(builder, simd, n_rows, n_vectors, bits, scaled, arguments):
                     shifts = [w.splat(w.read(row, values[1], INT, 4)) for row in row_starts]
                 values[1] = w.add(values[1], 4)
                 stop = builder.add(begin, chunk)
-                bounds, skip = (begin, stop), builder.lshr(column, WORD(int(tile.at_once == 2)))
+                skip = builder.lshr(column, WORD(int(tile.at_once == 2)))
                 start = [values[0], *tile.begin(shifts)]
-                values[0], chunk_sums = _chunk(tile, rows, bounds, skip, start)
+                values[0], chunk_sums = _chunk(tile, rows, (begin, stop), (skip, ahead), start)
                 results = tile.finished(chunk_sums, shifts)
                 values[2:] = store(tile.totalled(load(values[2:]), results, scales))
             outer[:] = w.results
@@ -265,11 +271,12 @@ def _tile(builder, simd, n_rows, n_vectors, bits, scaled, arguments):
             store(w.results[2:], is_end=True)
 
 
-def _chunk(tile, rows, bounds, skip, start):
+def _chunk(tile, rows, bounds, offsets, start):
     """The address behind the weights of a chunk, and its sums; `start` has both at first.
 
-    `skip` is where the columns begin in a row of the panel.
+    `offsets` are where the columns begin in a row of the panel, and what is fetched ahead.
     """
+    skip, ahead = offsets
     w, step = tile.w, tile.unroll * 32 // tile.bits
     with w.loop(*bounds, step, start) as (at, values):
         for i, vectors in enumerate(tile.weights(w.move(values[0], skip))):
@@ -278,13 +285,17 @@ def _chunk(tile, rows, bounds, skip, start):
                 inputs = tile.inputs(row, w.add(at, tile.at_once * i) if i else at)
                 for k, vector in enumerate(vectors, first + m * len(vectors)):
                     values[k] = tile.add(values[k], vector, inputs)
-        values[0] = w.move(values[0], tile.unroll * ROW)
+        nbytes = tile.unroll * ROW
+        following = w.move(values[0], ahead)
+        for line in range(0, nbytes if tile.n_rows > 1 else 0, _LINE):  # one row reads on at once
+            w.prefetch(w.move(following, line))
+        values[0] = w.move(values[0], nbytes)
     return w.results[0], w.results[1:]
 
 
-def _rows_of_parts(simd, bits):
+def _rows_of_parts(simd, bits, scaled):
     """How many rows the tiles have: one, a third, two thirds and all."""
-    n_rows = _tile_rows(simd, bits)
+    n_rows = _tile_rows(simd, bits, scaled)
     return [1, -(-n_rows // 3), -(-2 * n_rows // 3), n_rows]
 
 
@@ -296,12 +307,12 @@ def _tile_of(bits, scaled, part):
 
     Arguments: the first row of inputs; bytes from row to row; how many rows; what the first row's
     sums start from, and bytes from row to row; the panel; how many products; those of a block, and
-    of a chunk; and where the totals go, in rows of a panel's width: float32 of what is scaled,
-    else int32.
+    of a chunk; where the totals go, in rows of a panel's width: float32 of what is scaled, else
+    int32; and how far behind what is read lies what is fetched ahead.
     """
 
     def emit(builder, simd, *arguments):
-        n_rows = _rows_of_parts(simd, bits)[part]
+        n_rows = _rows_of_parts(simd, bits, scaled)[part]
         vectors = _TILES[simd.width, _products(simd, bits)][1]
         if n_rows == 1:
             vectors = min(_ROW_VECTORS, PANEL // simd.width)
@@ -311,24 +322,31 @@ def _tile_of(bits, scaled, part):
     return microkernel(_SIGNATURE)(emit)
 
 
-def _part_for(bits):
+def _part_for(bits, scaled):
     """The microkernel that gives the number of the tile for so many rows."""
 
     def emit(builder, simd, n_rows):
         number = WORD(_PARTS - 1)
-        for i, rows in reversed(list(enumerate(_rows_of_parts(simd, bits)))):
+        for i, rows in reversed(list(enumerate(_rows_of_parts(simd, bits, scaled)))):
             is_enough = builder.icmp_signed("<=", n_rows, WORD(rows))
             number = builder.select(is_enough, WORD(i), number)
         return number
 
-    emit.__name__ = f"part_for_i{bits}"
+    emit.__name__ = f"part_for_i{bits}_{'blocks' if scaled else 'channels'}"
     return microkernel(types.int64(types.int64), inline=True)(emit)
 
 
-part_for_i4, part_for_i8 = (_part_for(bits) for bits in (4, 8))
+def _rows_of(bits, scaled):
+    """The microkernel that gives the rows of a whole tile."""
+    kind = "blocks" if scaled else "channels"
+    return _constant_of(bits, f"rows_{kind}", lambda simd, bits: _tile_rows(simd, bits, scaled))
+
+
+_KINDS = (4, True), (8, True), (4, False)
+rows_i4_blocks, rows_i8_blocks, rows_i4_channels = (_rows_of(*kind) for kind in _KINDS)
+part_for_i4_blocks, part_for_i8_blocks, part_for_i4_channels = (_part_for(*kind) for kind in _KINDS)
 tile_i4_blocks, tile_i8_blocks, tile_i4_channels = (
-    choose(*(_tile_of(bits, scaled, part) for part in range(_PARTS)))
-    for bits, scaled in ((4, True), (8, True), (4, False))
+    choose(*(_tile_of(*kind, part) for part in range(_PARTS))) for kind in _KINDS
 )
 
 

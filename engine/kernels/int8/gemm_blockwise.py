@@ -23,10 +23,12 @@ from ._gemm_blockwise_tile import (
     max_chunk_i8,
     offset_i4,
     offset_i8,
-    part_for_i4,
-    part_for_i8,
-    rows_i4,
-    rows_i8,
+    part_for_i4_blocks,
+    part_for_i4_channels,
+    part_for_i8_blocks,
+    rows_i4_blocks,
+    rows_i4_channels,
+    rows_i8_blocks,
     tile_i4_blocks,
     tile_i4_channels,
     tile_i8_blocks,
@@ -141,11 +143,15 @@ def products(tile, part_for, n_rows, max_chunk, finish):
         for item in range(first, last):
             panel, row, end = place(item, panels.shape[0], rows, out.shape[0])
             begin, column = address(panels[panel]), panel * PANEL
+            ahead = 2 * panels.shape[1]  # the next panel, which has int16, for the first tile
+            if panel + 1 == panels.shape[0]:
+                ahead = 0
             while row < end:
                 count, target = min(step, end - row), address(out) + 4 * (row * n + column)
                 tile(part_for(count), address(q) + row * pitch, pitch, count,
                      address(starts) + row * starts_pitch, starts_pitch, begin, depth, block,
-                     chunk, sums)  # fmt: skip
+                     chunk, sums, ahead)  # fmt: skip
+                ahead = 0
                 finish(sums, count, begin, target, 4 * n, n - column, address(scales) + 4 * row,
                        address(zeros) + 4 * row, low, high)  # fmt: skip
                 row += step
@@ -153,10 +159,10 @@ def products(tile, part_for, n_rows, max_chunk, finish):
     return multiply
 
 
-_I4, _I8 = (part_for_i4, rows_i4, max_chunk_i4), (part_for_i8, rows_i8, max_chunk_i8)
 for _name, _numbers in (
-    ("i4_blocks", (tile_i4_blocks, *_I4, finish_blocks)),
-    ("i8_blocks", (tile_i8_blocks, *_I8, finish_blocks)),
-    ("i4_channels", (tile_i4_channels, *_I4, finish_channels)),
+    ("i4_blocks", (tile_i4_blocks, part_for_i4_blocks, rows_i4_blocks, max_chunk_i4)),
+    ("i8_blocks", (tile_i8_blocks, part_for_i8_blocks, rows_i8_blocks, max_chunk_i8)),
+    ("i4_channels", (tile_i4_channels, part_for_i4_channels, rows_i4_channels, max_chunk_i4)),
 ):
-    kernel(_PRODUCTS, name=_name)(products(*_numbers))
+    _finish = finish_channels if _name == "i4_channels" else finish_blocks
+    kernel(_PRODUCTS, name=_name)(products(*_numbers, _finish))
