@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from ..lowering.moves import cropped, extent, like, regrouped, slice_along, transposed
+from ..lowering.moves import cropped, extent, int32s, like, regrouped, slice_along, transposed
 from .nn import channels_last
 from .registry import lower
 
@@ -87,19 +87,37 @@ def geometry(node, sizes, window, strides, rates=(1, 1)):
     return outputs, pads
 
 
-def windows(node, b, x, window, strides, rates=(1, 1), outside=0.0):
-    """Slices of `x`, one for each place of a window; how many windows; what is padded before."""
-    outputs, pads = geometry(node, x.dims[1:3], window, strides, rates)
-    if any(map(sum, pads)):
-        x = b.PADV2(x, np.array([(0, 0), *pads, (0, 0)], np.int32), like(x, outside, b))
+def padded(node, b, x, window, strides, rates=(1, 1), outside=0.0):
+    """`x` with what its windows read beyond its edges; computed when the model runs for sizes that
+    are not known.
+    """
+    if None not in x.dims[1:3]:
+        _, pads = geometry(node, x.dims[1:3], window, strides, rates)
+        borders = int32s([(0, 0), *pads, (0, 0)])
+        return b.PADV2(x, borders, like(x, outside, b)) if borders.any() else x
+    if node.text("padding") == "VALID":
+        return x
+    node.require(node.text("padding") == "SAME", "explicit padding is not supported here")
+    borders = [b.constant(int32s([0, 0]))] * 4
+    for axis, k, stride, rate in zip((1, 2), window, strides, rates, strict=True):
+        remainder = b.FLOOR_MOD(b.SUB(extent(x, axis, b), int32s(1)), int32s(stride))
+        total = b.MAXIMUM(b.SUB(int32s((k - 1) * rate), remainder), int32s(0))
+        before = b.FLOOR_DIV(total, int32s(2))
+        borders[axis] = b.PACK(before, b.SUB(total, before), axis=0, values_count=2)
+    return b.PADV2(x, b.PACK(*borders, axis=0, values_count=4), like(x, outside, b))
+
+
+def windows(b, x, window, strides, rates=(1, 1)):
+    """Slices of a padded `x`, one for each place of a window."""
     slices = []
     for tap in product(*map(range, window)):
         begin = [i * rate for i, rate in zip(tap, rates, strict=True)]
-        end = [i + (n - 1) * s + 1 for i, n, s in zip(begin, outputs, strides, strict=True)]
+        end = [(i + 1 - k) * rate for i, k, rate in zip(tap, window, rates, strict=True)]
         corners = ([0, *begin, 0], [0, *end, 0], [1, *strides, 1])
-        corners = (b.constant(np.array(corner, np.int32)) for corner in corners)
-        slices.append(b.STRIDED_SLICE(x, *corners, begin_mask=9, end_mask=9))
-    return slices, outputs, [before for before, _ in pads]
+        mask = 9 + sum((n == 0) << axis for axis, n in enumerate(end, 1))
+        corners = (b.constant(int32s(corner)) for corner in corners)
+        slices.append(b.STRIDED_SLICE(x, *corners, begin_mask=9, end_mask=mask))
+    return slices
 
 
 @lower("MaxPoolWithArgmax")
@@ -109,11 +127,14 @@ def max_pool_with_argmax(node, b):
     batch, _, width, channels = node.shape()
     node.require(width and channels, f"width and channels must be known, got {node.shape()}")
     lowest = float(np.finfo(np.float32).min)
-    slices, outputs, before = windows(node, b, x, window, strides, outside=lowest)
+    outputs, pads = geometry(node, x.dims[1:3], window, strides)
+    slices = windows(b, padded(node, b, x, window, strides, outside=lowest), window, strides)
     stacked = b.PACK(*slices, axis=4, values_count=len(slices))
     best = b.ARG_MAX(stacked, np.int32(4), dtype=np.int64, output_type="INT64")
     offsets = np.array([i * width + j for i, j in product(*map(range, window))]) * channels
-    rows, columns = (np.arange(n) * s - p for n, s, p in zip(outputs, strides, before, strict=True))
+    rows, columns = (
+        np.arange(n) * s - before for n, s, (before, _) in zip(outputs, strides, pads, strict=True)
+    )
     first = (rows[:, None, None] * width + columns[:, None]) * channels + np.arange(channels)
     index = b.ADD(b.GATHER(b.constant(np.int64(offsets)), best, axis=0), np.int64(first))
     if node.attr("include_batch_in_index"):
@@ -134,9 +155,9 @@ def dilation_2d(node, b):
     node.require(None not in window, f"the size of the filter must be known, got {window}")
     strides, rates = node.attr("strides")[1:3], node.attr("rates")[1:3]
     lowest = float(np.finfo(np.float32).min)
-    slices, _, _ = windows(node, b, x, window, strides, rates, outside=lowest)
+    parts = windows(b, padded(node, b, x, window, strides, rates, lowest), window, strides, rates)
     result = None
-    for (i, j), part in zip(product(*map(range, window)), slices, strict=True):
+    for (i, j), part in zip(product(*map(range, window)), parts, strict=True):
         row = b.RESHAPE(
             slice_along(slice_along(filters, 0, i, 1, b), 1, j, 1, b), np.array([-1], np.int32)
         )
@@ -147,25 +168,39 @@ def dilation_2d(node, b):
 
 def blocks(node, b, x, window):
     """The pixels of windows that lie side by side, one after the other, as channels."""
-    outputs, pads = geometry(node, x.dims[1:3], window, window)
-    if any(map(sum, pads)):
-        x = b.PADV2(x, np.array([(0, 0), *pads, (0, 0)], np.int32), like(x, 0, b))
-    over = [n - n_out * k for n, n_out, k in zip(x.dims[1:3], outputs, window, strict=True)]
-    x = cropped(x, [(0, 0), *((0, n) for n in over), (0, 0)], b)
-    if window[0] == window[1] and x.dtype in (np.float32, np.int32, np.int64, np.uint8):
+    x = padded(node, b, x, window, window)
+    if None in x.dims[1:3]:
+        sizes = [extent(x, axis, b) for axis in (1, 2)]
+        ends = [b.SUB(n, b.FLOOR_MOD(n, int32s(k))) for n, k in zip(sizes, window, strict=True)]
+        zero = b.constant(int32s(0))
+        ends = b.PACK(zero, *ends, zero, axis=0, values_count=4)
+        x = b.STRIDED_SLICE(x, int32s([0] * 4), ends, int32s([1] * 4), end_mask=9)
+    else:
+        over = [n % k for n, k in zip(x.dims[1:3], window, strict=True)]
+        x = cropped(x, [(0, 0), *((0, n) for n in over), (0, 0)], b)
+    if is_square(x, window):
         return b.SPACE_TO_DEPTH(x, block_size=window[0])
-    (rows, columns), (height, width), depth = outputs, window, x.dims[3]
+    (height, width), depth = window, x.dims[3]
+    rows, columns = x.dims[1] // height, x.dims[2] // width
     parts = b.RESHAPE(x, np.array([-1, rows, height, columns, width * depth], np.int32))
     parts = transposed(parts, (0, 1, 3, 2, 4), b)
     return b.RESHAPE(parts, np.array([-1, rows, columns, height * width * depth], np.int32))
+
+
+def is_square(x, window):
+    """Whether SPACE_TO_DEPTH makes channels of such windows."""
+    return window[0] == window[1] and x.dtype in (np.float32, np.int32, np.int64, np.uint8)
 
 
 @lower("ExtractImagePatches")
 def extract_image_patches(node, b):
     """The pixels of each window one after the other, as channels."""
     x = node.inputs[0]
-    window, strides, rates = (node.attr(name)[1:3] for name in ("ksizes", "strides", "rates"))
-    if list(window) == list(strides) and list(rates) == [1, 1] and x.dims[3] is not None:
-        return blocks(node, b, x, [int(n) for n in window])
-    slices, _, _ = windows(node, b, x, window, strides, rates)
-    return slices[0] if len(slices) == 1 else b.CONCATENATION(*slices, axis=3)
+    window, strides, rates = (
+        [int(n) for n in node.attr(name)[1:3]] for name in ("ksizes", "strides", "rates")
+    )
+    is_known = None not in x.dims[1:3] or is_square(x, window)
+    if window == strides and rates == [1, 1] and x.dims[3] is not None and is_known:
+        return blocks(node, b, x, window)
+    parts = windows(b, padded(node, b, x, window, strides, rates), window, strides, rates)
+    return parts[0] if len(parts) == 1 else b.CONCATENATION(*parts, axis=3)

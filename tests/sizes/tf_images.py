@@ -252,3 +252,28 @@ def tiles_of_four(tf):
         return tf.reduce_max(y, axis=2)
 
     return run
+
+
+@model(IMAGES, x=IMAGE)
+def patches(tf):
+    """Windows that lie side by side, with a border and without, and such that overlap."""
+
+    def run(x):
+        def cut(size, stride, rate, padding):
+            square = ([1, n, n, 1] for n in (size, stride, rate))
+            return tf.reshape(tf.image.extract_patches(x, *square, padding), [-1])
+
+        apart = cut(2, 2, 1, "VALID"), cut(3, 3, 1, "SAME")
+        return tf.concat([*apart, cut(2, 3, 2, "SAME"), cut(3, 1, 1, "VALID")], axis=0)
+
+    return run
+
+
+@model(IMAGES, x=IMAGE)
+def morphology(tf):
+    filters = weights(3, 2, 3)
+
+    def run(x):
+        return tf.nn.dilation2d(x, filters, [1, 2, 1, 1], "SAME", "NHWC", [1, 1, 2, 1])
+
+    return run

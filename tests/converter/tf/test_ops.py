@@ -117,7 +117,7 @@ unknown sizes: Bincount/weights DenseBincount/rows NonMaxSuppression NonMaxSuppr
 unknown sizes: NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 ResizeBicubic
 unknown sizes: StringToHashBucketFast
 unknown sizes: AvgPoolGrad Conv2DBackpropFilter DepthwiseConv2dNativeBackpropFilter
-unknown sizes: BroadcastGradientArgs ConcatOffset Diag DiagPart Dilation2D ExtractImagePatches
+unknown sizes: BroadcastGradientArgs ConcatOffset Diag DiagPart Dilation2D
 unknown sizes: FFT FFT2D IFFT IFFT2D MaxPoolWithArgmax MatrixDiagPartV3 MatrixDiagV2 UniqueV2
 unknown sizes: MatrixSetDiagV3 MirrorPadGrad StridedSliceGrad TensorStridedSliceUpdate UnravelIndex
 unknown sizes: CTCGreedyDecoder Cholesky FFT3D IFFT3D LRNGrad MatrixDeterminant MatrixInverse
