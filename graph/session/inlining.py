@@ -461,7 +461,7 @@ class _Loop:
             return None
         start, step = self.operands[place].value, self._step(place, iteration)
         sign, includes_limit = COMPARISONS[op.type]
-        if start is None or step is None or sign * step <= 0:
+        if start is None or start.ndim or step is None or sign * step <= 0:
             return None
         distance = sign * (int(limit) - int(start)) + includes_limit
         return max(0, ceil(distance / abs(step)))
@@ -484,7 +484,9 @@ class _Loop:
     def _after(self, i: int, carried: Buffer, iteration: Recording) -> Buffer:
         """A variable behind the loop: a number where it counts iterations of which all is known."""
         start, step = self.operands[i].value, self._step(i, iteration)
-        if self.is_exact and self.bound is not None and start is not None and step is not None:
+        if self.bound is None or not self.is_exact or carried.shape:
+            return carried
+        if start is not None and step is not None:
             total = int(start) + step * self.bound
             if np.iinfo(carried.dtype).min <= total <= np.iinfo(carried.dtype).max:
                 return constant(np.array(total, carried.dtype))
