@@ -69,6 +69,11 @@ def _number(node: Node, operand: Operand, what: str) -> None:
     )
 
 
+def _sizes(node: Node, shape: Operand) -> None:
+    """Refuses a shape that is no integers."""
+    node.require(shape.is_integer, f"the shape must be integers, got {tf_name(shape.dtype)}")
+
+
 def _same_type(node: Node, box: np.ndarray, dtype: np.dtype) -> None:
     """Refuses an element, or a result, of another type than the list's."""
     list_type = _list(box).dtype
@@ -82,7 +87,8 @@ def _result_type(node: Node, i: int = 0) -> np.dtype:
 @custom("TensorListReserve")
 def reserve(node: Node) -> Prepared:
     """A list of as many elements as the second input says, none of which is set."""
-    _, count = exactly(node, 2)
+    shape, count = exactly(node, 2)
+    _sizes(node, shape)
     _number(node, count, "the number of elements")
     options = bytes(node.custom_options)
     node.require(options, "the options must hold the elements' type, got none")
@@ -101,8 +107,9 @@ def reserve(node: Node) -> Prepared:
 @custom("TensorListFromTensor")
 def from_tensor(node: Node) -> Prepared:
     """The slices of the first input along its first axis."""
-    x, _ = exactly(node, 2)
+    x, shape = exactly(node, 2)
     node.require(x.ndim > 0, "input must have a dimension")
+    _sizes(node, shape)
 
     def kernel(x: np.ndarray, shape: np.ndarray) -> Sequence[np.ndarray]:
         return [tensorlist.from_tensor(x, _shape(shape))]
@@ -139,7 +146,8 @@ def push_back(node: Node) -> Prepared:
 @custom("TensorListGetItem")
 def get_item(node: Node) -> Prepared:
     """The element at an index; zeros where it is not set and its shape is known."""
-    _, index, _ = exactly(node, 3)
+    _, index, shape = exactly(node, 3)
+    _sizes(node, shape)
     _number(node, index, "the index")
 
     def kernel(box: np.ndarray, index: np.ndarray, shape: np.ndarray) -> Sequence[np.ndarray]:
@@ -152,7 +160,7 @@ def get_item(node: Node) -> Prepared:
 @custom("TensorListPopBack")
 def pop_back(node: Node) -> Prepared:
     """The list without its last element, and that element."""
-    exactly(node, 2)
+    _sizes(node, exactly(node, 2)[1])
 
     def kernel(box: np.ndarray, shape: np.ndarray) -> Sequence[np.ndarray]:
         _same_type(node, box, _result_type(node, 1))
@@ -164,7 +172,7 @@ def pop_back(node: Node) -> Prepared:
 @custom("TensorListStack")
 def stack(node: Node) -> Prepared:
     """All elements along a new first axis; of single numbers, a row."""
-    exactly(node, 2)
+    _sizes(node, exactly(node, 2)[1])
 
     def kernel(box: np.ndarray, shape: np.ndarray) -> Sequence[np.ndarray]:
         _same_type(node, box, _result_type(node))

@@ -140,6 +140,14 @@ def test_a_loop_that_collects():
             r"a list must have \[0, 16777216\] elements, got -1",
         ),
         (
+            lambda b, x: b.list("TensorListFromTensor", [x, x]),
+            "the shape must be integers, got float32",
+        ),
+        (
+            lambda b, x: b.list("TensorListReserve", [x, b.number(2)], FLOAT32),
+            "the shape must be integers, got float32",
+        ),
+        (
             lambda b, x: b.custom("TensorListLength", [x], ("INT32", ())),
             r"input 0 must be a list \(VARIANT\), got float32",
         ),
