@@ -7,10 +7,12 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..schema.errors import ConverterError, OpError
 from ..tools.terminal import error_text
+
+Number = TypeVar("Number", int, float)
 
 DESCRIPTION = "Command line tool to run TensorFlow Lite Converter."
 TYPES = {"FLOAT": "float32", "INT8": "int8", "UINT8": "uint8", "QUANTIZED_UINT8": "uint8"}
@@ -306,7 +308,9 @@ def set_ranges(converter: Any, flags: argparse.Namespace) -> None:
     """Tells a converter the ranges of inputs, and of tensors without one."""
     if flags.mean_values:
         names = converter.get_input_arrays()
-        means, deviations = items(flags.mean_values), items(flags.std_dev_values)
+        kind = float if flags.inference_type == "FLOAT" else int
+        means = numbers("mean_values", flags.mean_values, kind)
+        deviations = numbers("std_dev_values", flags.std_dev_values, float)
         if len(names) != len(means) or (not flags.input_arrays and len(names) > 1):
             raise ValueError(
                 "Mismatching --input_arrays, --std_dev_values, and --mean_values. The flags must "
@@ -315,8 +319,7 @@ def set_ranges(converter: Any, flags: argparse.Namespace) -> None:
                 "--std_dev_values and --mean_values with multiple input tensors in order to map "
                 "between names and values."
             )
-        number = float if flags.inference_type == "FLOAT" else int
-        pairs = zip(map(number, means), map(float, deviations), strict=True)
+        pairs = zip(means, deviations, strict=True)
         converter.quantized_input_stats = dict(zip(names, pairs, strict=True))
     if flags.default_ranges_min is not None:
         converter.default_ranges_stats = (flags.default_ranges_min, flags.default_ranges_max)
@@ -389,8 +392,17 @@ def tags(text: str | None) -> set[str] | None:
 
 def shape(text: str) -> list[int | None]:
     """The numbers of a shape, None for -1."""
-    numbers = map(int, items(text))
-    return [None if number < 0 else number for number in numbers]
+    sizes = numbers("input_shapes", text, int)
+    return [None if number < 0 else number for number in sizes]
+
+
+def numbers(flag: str, text: str, kind: Callable[[str], Number]) -> list[Number]:
+    """The numbers of a comma-separated list."""
+    try:
+        return [kind(item) for item in items(text)]
+    except ValueError:
+        what = "whole numbers" if kind is int else "numbers"
+        raise ValueError(f"--{flag} must be {what}, got '{text}'") from None
 
 
 if __name__ == "__main__":

@@ -94,7 +94,11 @@ class Target:
 
     def reason_against(self, op: Op) -> str:
         """Why the runtime does not run an operator, empty when it does as far as is known."""
-        if self.name in NEWEST_RUNTIMES or (op.kind == "CUSTOM" and self.name != "edgetpu"):
+        if self.name in NEWEST_RUNTIMES:
+            return ""
+        if self.is_static and (reason := _against_sizes(op)):
+            return reason
+        if op.kind == "CUSTOM" and self.name != "edgetpu":
             return ""
         if self.name == "tflm":
             reason = _against_types(op, target_types.MICRO)
@@ -125,6 +129,16 @@ class Target:
         )
 
 
+def _against_sizes(op: Op) -> str:
+    """Why a runtime that takes all shapes from the file does not run an operator."""
+    for result in op.outputs:
+        if not result.is_static:
+            return f"the size of result '{result.name}' depends on data, and shapes must be known"
+        if code_of(result) == "str":
+            return f"result '{result.name}' is of texts"
+    return ""
+
+
 def n_scales(tensor: Tensor) -> int:
     """How many scales a tensor has."""
     return 0 if tensor.quantization is None else len(tensor.quantization.scales)
@@ -147,6 +161,11 @@ def target_of(name: str) -> Target:
             f"'tf-2.{OLDEST}' to 'tf-2.{NEWEST}', got {name!r}"
         )
     return Target(name, is_static=name not in NEWEST_RUNTIMES)
+
+
+def is_repeated(x: Tensor, other: Tensor) -> bool:
+    """Whether a tensor is broadcast along the last axis of another one."""
+    return (x.dims[-1:] or (1,)) == (1,) and other.dims[-1:] not in ((), (1,))
 
 
 @cache
@@ -190,6 +209,8 @@ def _against_release(op: Op, minor: int) -> str:
         reason = _against_types(op, target_types.TF_2_14)
         is_float = bool(op.present_inputs) and op.present_inputs[0].dtype == np.float32
         tables = target_ranks.TF_2_14_BROADCAST_INTEGERS, target_ranks.TF_2_14_BROADCAST
+        if not reason and op.kind == "PRELU" and is_repeated(op.inputs[1], op.inputs[0]):
+            reason = f"'{op.inputs[1].name}' must have a number for each channel"
         return reason or _against_rank(op, target_ranks.TF_2_14, tables[is_float])
     return ""
 

@@ -198,7 +198,10 @@ def _open_temporary(target: Path) -> tuple[Path, int]:
     """A new temporary file for `target`, locked as long as its descriptor is open."""
     while True:
         temporary = target.with_name(f".{target.name[:200]}.{os.urandom(8).hex()}.tmp")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, os.fspath(target)) from None
         # Between the two steps remove_leftovers may take it for one that nobody writes.
         if _lock(descriptor) is not False and temporary.exists():
             return temporary, descriptor

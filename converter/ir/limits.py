@@ -40,7 +40,7 @@ def _computed(x: Tensor, depth: int, known: dict[int, Limits]) -> Limits:
     op = x.producer
     if op is None or depth == 0 or x.quantization is not None:
         return of_type
-    if op.kind in ("SHAPE", "RANK", "ARG_MAX", "ARG_MIN"):
+    if any(x is op.outputs[i] for i in _SIZES.get(op.kind, ())):
         return _SIZE
     rule = _LIMITS.get(op.kind)
     if rule is None and op.kind not in having("moves"):
@@ -83,6 +83,19 @@ def _range(start: Limits, end: Limits, step: Limits) -> Limits:
         return -inf, inf
     return start[0], max(start[1], end[1])
 
+
+_SIZES = {
+    "ARG_MAX": (0,),
+    "ARG_MIN": (0,),
+    "NON_MAX_SUPPRESSION_V4": (0, 1),
+    "NON_MAX_SUPPRESSION_V5": (0, 2),
+    "RANK": (0,),
+    "SHAPE": (0,),
+    "TOPK_V2": (1,),
+    "UNIQUE": (1,),
+    "WHERE": (0,),
+}
+"""Operator -> its results that are sizes, counts or positions."""
 
 _LIMITS: dict[str, Callable[..., Limits]] = {
     "ADD": _corners(operator.add),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...schema.errors import ConverterError
+from ..ir.dims import Dim, never_zero
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -80,6 +81,12 @@ def slice_along(x: Tensor, axis: int, begin: int, size: int, b: Builder) -> Tens
 def dimension(x: Tensor, axis: int, b: Builder) -> Tensor:
     """The size of one axis as an int32 scalar that is computed when the model runs."""
     return element(b.SHAPE(x, out_type="INT32"), axis, b)
+
+
+def may_be_empty(x: Tensor) -> bool:
+    """Whether a tensor has a size that depends on the data and may turn out to be 0."""
+    sizes = [n for n in x.sizes or () if isinstance(n, Dim)]
+    return any(n.data_dependent and not never_zero(n) for n in sizes)
 
 
 def like(x: Tensor, value: ArrayLike, b: Builder) -> Tensor:

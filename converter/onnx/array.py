@@ -15,6 +15,7 @@ from ..lowering.moves import (
     extent,
     int32s,
     like,
+    may_be_empty,
     regrouped,
     reshaped,
     slice_along,
@@ -300,8 +301,12 @@ def from_front(node, b, x, indices, axis):
     indices = as_int32(indices, b)
     if indices.elements is not None or never_negative:
         return indices
-    size = np.int32(length) if length is not None else dimension(x, axis, b)
-    return b.FLOOR_MOD(indices, size) if length != 0 else indices
+    if length is not None:
+        return b.FLOOR_MOD(indices, np.int32(length)) if length else indices
+    size = dimension(x, axis, b)
+    if may_be_empty(x):  # LiteRT looks at the divisor before it sees that there are no indices
+        size = b.MAXIMUM(size, np.int32(1))
+    return b.FLOOR_MOD(indices, size)
 
 
 @lower("Expand")

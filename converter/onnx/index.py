@@ -21,6 +21,7 @@ from .registry import lower
 
 INT64 = np.dtype(np.int64)
 TINY = np.finfo(np.float32).tiny
+FAR = -(2.0**24)  # where coordinates are whole numbers still, and no image is
 
 
 @lower("GatherND")
@@ -235,6 +236,7 @@ def non_max_suppression(node, b):
     limit = b.MINIMUM(limit, count)
     if node.attr("center_point_box", 0):
         boxes = _corners(b, boxes)
+    boxes = _with_areas(b, boxes)
     rows = []
     for image in range(n_images):
         for kind in range(n_classes):
@@ -249,6 +251,23 @@ def non_max_suppression(node, b):
             columns = [b.ADD(zero_column, np.int64(n)) for n in (image, kind)]
             rows.append(b.CONCATENATION(*columns, column, axis=1))
     return rows[0] if len(rows) == 1 else b.CONCATENATION(*rows, axis=0)
+
+
+def _with_areas(b, boxes):
+    """Boxes of which those without an area are others far away, each at a place of its own.
+
+    Those overlap nothing, and LiteRT, which leaves a box out once it overlaps itself, would choose
+    the same one again and again.
+    """
+    low, high = (b.SLICE(boxes, int32s([0, 0, i]), int32s([-1, -1, 2])) for i in (0, 2))
+    area = b.REDUCE_PROD(b.SUB(high, low), int32s([2]), keep_dims=True)
+    places = reshaped(as_type(positions(boxes, 1, b), np.float32, b), (-1, 1), b)
+    corners = np.array([[FAR, FAR, FAR + 1, FAR + 1]], np.float32)
+    if places.value is not None:
+        far = b.constant(places.value * np.float32(2) + corners)
+    else:
+        far = b.ADD(b.MUL(places, np.float32(2)), corners)
+    return b.SELECT_V2(b.EQUAL(area, np.float32(0)), far, boxes)
 
 
 def _beyond(b, overlap):

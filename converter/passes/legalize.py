@@ -12,7 +12,7 @@ from ..ir.graph import Graph, Op, Tensor
 from ..ir.integers import integer_formula
 from ..ir.legal_types import has_kernel, widened
 from ..lowering import formulas
-from ..lowering.moves import like
+from ..lowering.moves import like, may_be_empty
 from .divide import floor_divide, truncated_divide
 from .driver import rewrite
 from .rewrite import builder, constant_of, options_of, same_shape
@@ -88,9 +88,9 @@ def _add_n(op: Op, b: Builder) -> list[Tensor] | None:
 
 
 def _unpack(op: Op, b: Builder) -> list[Tensor] | None:
-    """A STRIDED_SLICE for each part."""
+    """A STRIDED_SLICE for each part, of what may be empty, too, which LiteRT does not unpack."""
     x = op.inputs[0]
-    if has_kernel(op) or x.rank is None:
+    if (has_kernel(op) and not may_be_empty(x)) or x.rank is None:
         return None
     axis = op.options.axis % x.rank
     other_axes = ((1 << x.rank) - 1) & ~(1 << axis)

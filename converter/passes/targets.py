@@ -15,7 +15,7 @@ from ...schema.targets import ranks as target_ranks
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
 from ..lowering import formulas
-from ..targets import Target
+from ..targets import Target, is_repeated
 from .driver import fault
 from .legalize import swap_results
 from .rewrite import builder, constant_of, options_of, scalar_of
@@ -143,6 +143,17 @@ def _with_float_weights(position: int) -> Rule:
     return rule
 
 
+def _prelu(op: Op, b: Builder) -> Tensor | None:
+    """PRELU with a constant for each channel, where XNNPACK reads as many of one."""
+    x, alpha = op.inputs[0], constant_of(op.inputs[1])
+    if alpha is None or not is_repeated(op.inputs[1], x) or x.dims[-1] is None:
+        return None
+    repeated = np.broadcast_to(alpha, (*alpha.shape[:-1], x.dims[-1]))
+    constant = b.constant(np.ascontiguousarray(repeated))
+    constant.quantization = op.inputs[1].quantization
+    return b.PRELU(x, constant)
+
+
 def _of_bytes(op: Op, b: Builder) -> Tensor | None:
     """The same operator on truth values as int8."""
     x = op.inputs[0]
@@ -243,6 +254,7 @@ RULES: dict[str, Rule] = {
     "GATHER_ND": _of_bytes,
     "GELU": _gelu,
     "POW": _power,
+    "PRELU": _prelu,
     "REDUCE_PROD": _product,
     "TILE": _tile,
     "TRANSPOSE_CONV": _with_float_weights(1),

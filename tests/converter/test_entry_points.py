@@ -328,6 +328,13 @@ def test_the_command_quantizes(tmp_path, capsys):
     assert "Unsupported value for `inference_type` flag" in capsys.readouterr().err
     assert tflite_convert.main([*flags, "--target_ops=TFLITE"]) == 1
     assert "Invalid value for --target_ops. Options: TFLITE_BUILTINS," in capsys.readouterr().err
+    for wrong, message in (
+        ("--mean_values=x", "--mean_values must be whole numbers, got 'x'"),
+        ("--std_dev_values=y", "--std_dev_values must be numbers, got 'y'"),
+        ("--input_shapes=1,z", "--input_shapes must be whole numbers, got '1,z'"),
+    ):
+        assert tflite_convert.main([*flags, "--inference_type=INT8", wrong]) == 1
+        assert message in capsys.readouterr().err
     graph = ["--output_format=graphviz_dot"]
     assert tflite_convert.main([*flags, *graph]) == 0
     assert target.read_text().startswith("digraph")

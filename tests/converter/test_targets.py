@@ -207,6 +207,30 @@ def test_what_is_refused(content, target, message):
         converted(content, target)
 
 
+def test_slopes_of_each_channel():
+    """XNNPACK of 2.14 reads one for each channel, whatever there are."""
+    written = load(converted(model_of("PRELU", (2, 3), (2, 3), np.float32([0.5])), "tf-2.14"))
+    (alpha,) = [t.data for t in written.subgraphs[0].tensors if t.data is not None]
+    np.testing.assert_array_equal(alpha, np.float32([0.5] * 3))
+
+
+@pytest.mark.parametrize("target", ["tflm", "edgetpu"])
+def test_sizes_that_depend_on_data_are_refused(target):
+    b = Builder()
+    shape, x = b.input("shape", (2,), "INT32"), b.input("x", (2, 3))
+    content = save(b.outputs(b.op("RESHAPE", [x, shape], [b.tensor("y", (None, None))])))
+    with pytest.raises(ConverterError, match="the size of result 'y' depends on data, and shapes"):
+        converted(content, target)
+
+
+def test_texts_are_refused_on_small_devices():
+    b = Builder()
+    x, y = b.input("x", (1, 2), "STRING"), b.tensor("y", (2,), "STRING")
+    content = save(b.outputs(b.op("RESHAPE", [x, b.constant("s", np.int32([2]))], [y])))
+    with pytest.raises(ConverterError, match=r"tflm .*\n.*RESHAPE 'y': result 'y' is of texts"):
+        converted(content, "tflm")
+
+
 def test_a_name_that_is_no_target():
     content = model_of("RELU", (2, 3), (2, 3))
     for name in ("tf-1.15", "tf-2.2", "micro", None):

@@ -36,7 +36,10 @@ RUNTIMES = {"MICRO": "tflite_micro", "TF_2_14": "tflite_runtime"}
 ANY = "any"  # types: those of handles have no short names
 MANY = 8  # operands and results of recurrent operators, whose types stay those of the case
 MAX_STARTS = 2  # cases that the same types are tried with
-TYPES = {"f32", "i8", "u8", "i16", "i32", "i64", "bool", "qi8", "qu8", "qi16", "qi32", "qi64", "-"}
+TYPES = {
+    *("f32", "f16", "i8", "u8", "i16", "i32", "i64", "u16", "u32", "u64", "bool"),
+    *("qi8", "qu8", "qi16", "qi32", "qi64", "-"),
+}
 """Those of models for small devices."""
 
 
@@ -132,7 +135,7 @@ def corpus_models() -> Iterator[tuple[list[tuple[str, tuple[str, ...], int]], by
     """(operators, model, inputs) of the small files of tests/corpus."""
     for path in sorted((ROOT / "tests/corpus").rglob("*.tflite")):
         content = path.read_bytes()
-        if len(content) > LARGEST or (tried := trial(content)) is None:
+        if len(content) > LARGEST or isinstance(tried := trial(content), str):
             continue
         used = [
             (op.op, types, -1)

@@ -17,19 +17,29 @@ import numpy as np
 ARENA = 1 << 24  # bytes
 
 
+def plain(array: np.ndarray) -> np.ndarray:
+    """An array that a file holds without pickling."""
+    return array.astype(np.bytes_) if array.dtype.hasobject else array
+
+
 def tflite_runtime(content: bytes, feeds: list) -> list:
     """The results of LiteRT as it was called before."""
     from tflite_runtime.interpreter import Interpreter
 
     interpreter = Interpreter(model_content=content, num_threads=1)
     details = interpreter.get_input_details()
+    for detail, array in zip(details, feeds, strict=True):
+        if tuple(detail["shape"]) != array.shape:
+            interpreter.resize_tensor_input(detail["index"], array.shape)
     interpreter.allocate_tensors()
     for detail, array in zip(details, feeds, strict=True):
         interpreter.set_tensor(detail["index"], array)
     interpreter.invoke()
     details = interpreter.get_output_details()  # again: the shapes are those of this run
     return [
-        interpreter.get_tensor(d["index"]) if d["shape"].all() else np.zeros(d["shape"], d["dtype"])
+        plain(interpreter.get_tensor(d["index"]))
+        if d["shape"].all()
+        else np.zeros(d["shape"], d["dtype"])
         for d in details
     ]
 

@@ -1,5 +1,6 @@
 """Files are read whole or mapped, and replaced in one step."""
 
+import errno
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -87,6 +88,20 @@ def test_where_nothing_can_be_written(tmp_path):
         files.write_atomic(tmp_path / "nowhere" / "model", b"")
     with pytest.raises(IsADirectoryError):
         files.write_atomic(tmp_path, b"")
+
+
+def test_the_file_that_cannot_be_written_is_named(tmp_path, monkeypatch):
+    """Not the temporary one, of which nobody knows."""
+    opened = os.open
+
+    def refused(path, flags, *arguments, **keywords):
+        if flags & os.O_CREAT:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return opened(path, flags, *arguments, **keywords)
+
+    monkeypatch.setattr(os, "open", refused)
+    with pytest.raises(PermissionError, match=r"Permission denied: '.*/model.tflite'"):
+        files.write_atomic(tmp_path / "model.tflite", b"")
 
 
 @pytest.mark.parametrize("call", ["fsync", "replace"])

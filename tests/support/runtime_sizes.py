@@ -56,6 +56,14 @@ class FreeRow:
         return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
+def flat_boxes(n):
+    """Boxes of which every other one has no area, in two classes; some of those come first."""
+    boxes = np.abs(floats(1, n, 4))
+    boxes[..., 2:] += boxes[..., :2]
+    boxes[:, ::2, 3] = boxes[:, ::2, 1]
+    return {"b": boxes, "s": np.abs(floats(1, 2, n))}
+
+
 IMAGES = [(3, 1, 6, 7), (1, 1, 4, 9), (2, 1, 1, 10)]
 BATCHES = [(3, 4), (1, 7), (2, 1)]
 IMAGE = {0: "n", 2: "h", 3: "w"}
@@ -260,6 +268,8 @@ ROWS = {
         strides=[2, 3]),
     "LinearAttention": layer("LinearAttention", "q k v", q_num_heads=4, kv_num_heads=4,
         update_rule="linear", results="y z"),
+    "NonMaxSuppression": FreeRow("NonMaxSuppression", "b s k t", {"b": {1: "n"}, "s": {2: "n"}},
+        [flat_boxes(n) for n in (9, 5, 1)], {"k": np.int64([4]), "t": np.float32([0.5])}),
 }  # fmt: skip
 """Name -> FreeRow."""
 QUICK = frozenset(
@@ -271,6 +281,7 @@ QUICK = frozenset(
         *("MaxPool of volumes", "AveragePool", "AveragePool of volumes"),
         *("MaxPool rounded up padded", "AveragePool rounded up with pads"),
         *("Attention", "MultiHeadAttention", "RotaryEmbedding", "STFT", "LinearAttention"),
+        "NonMaxSuppression",
     }
 )
 """Those of every run."""

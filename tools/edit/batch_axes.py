@@ -72,6 +72,8 @@ class BatchAxes:
         computed = {i for op in operators for i in op.outputs}
         read = {i for op in operators for i in op.inputs if i >= 0} - computed
         graph.operators, part.signatures = operators, []
+        for tensor in (t for i, t in enumerate(graph.tensors) if i not in read):
+            tensor.data, tensor.sparsity = None, None  # nobody reads it, and it may be large
         graph.inputs = sorted(i for i in read if is_data(graph.tensors[i]))
         graph.outputs = sorted(computed)
         shapes = {i: self._several(i) for i in read if graph.tensors[i].data is None}

@@ -91,7 +91,7 @@ class OnnxOracle:
         seconds: float | None = None,
         memory: int | None = None,
     ) -> list[np.ndarray]:
-        """The tensors of these names, for one array per input; memory is not limited."""
+        """The tensors of these names, for one array per input; memory is limited in loops alone."""
         end = None if seconds is None else time.monotonic() + seconds
         values: dict[str, Any] = dict(self._source.arrays)
         layout = self._source.channels_last
@@ -106,7 +106,7 @@ class OnnxOracle:
                 raise DeadlineExceededError(None, None, f"{node.op_type} '{node.name}'")
             feeds = {name: _with_texts(values[name]) for name in names_read(node) if name}
             try:
-                with np.errstate(all="ignore"):
+                with np.errstate(all="ignore"), loops.limited(end, memory):
                     results = evaluate(node, self._source.opsets, feeds, self._source.functions)
             except REFUSALS as error:
                 shapes = ", ".join(f"{np.shape(x)}" for x in feeds.values())

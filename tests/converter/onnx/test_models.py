@@ -2,6 +2,7 @@
 quantized and float16 models, scikit-learn's operators, and those of ONNX Runtime.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from onnx.reference import ReferenceEvaluator
 from onnx_models import OPSETS, REFERENCE, RNG, checked, converted, floats, model_of, node
 from running import kinds
 
+from flatlite.converter.verify import verification
 from flatlite.errors import ConverterError, ModelError
 from flatlite.lite import Interpreter, TFLiteConverter
 
@@ -443,3 +445,61 @@ def test_loops_without_a_condition_that_read_a_sequence(n, litert):
     rows = np.concatenate([-inputs["x"], inputs["z"]])[:n]
     tables = inputs["x"] + np.cumsum(rows, axis=0)[:, None]
     checked(model_of(nodes, inputs, ("y", "tables")), inputs, litert, [tables[-1], tables])
+
+
+@pytest.mark.parametrize("low", [-1, 3])
+def test_rows_of_which_there_may_be_none(low, litert):
+    """As of a detector that finds nothing: LiteRT unpacks no empty tensor, and divides by its
+    size to count an index from its end.
+    """
+    nodes = [
+        node("Greater", "s low", "is_chosen"),
+        node("NonZero", "is_chosen", "found"),
+        node("Squeeze", "found first", "places"),
+        node("Gather", "x places", "rows", axis=0),
+        *(node("Gather", f"rows c{i}", f"column{i}", axis=1) for i in range(4)),
+        node("Sub", "column2 column0", "width"),
+        node("Sub", "column3 column1", "height"),
+        node("Mul", "width height", "area"),
+        node("Sub", "places places", "zeros"),
+        node("Sub", "zeros one", "last"),
+        node("Gather", "area last", "of_last", axis=0),
+        node("Add", "area of_last", "both"),
+        node("ReduceSum", "both", "y", keepdims=0),
+    ]
+    constants = {f"c{i}": np.array(i) for i in range(4)}
+    constants.update(low=np.float32(low), first=np.array([0]), one=np.array(1))
+    inputs = {"x": floats(5, 4), "s": np.float32([-2, 0, 1, -2, 2])}
+    assert "UNPACK" not in kinds(
+        checked(model_of(nodes, inputs, constants=constants), inputs, litert)
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "message"),
+    [
+        ("Add", "", "running the source takes over 0.5 s"),
+        ("Concat", "limit", "the source refuses the inputs: .*Loop carries .* bytes after"),
+    ],
+)
+def test_a_loop_without_an_end_is_not_verified(kind, limit, message, monkeypatch):
+    """Nor one that carries twice as much in each iteration."""
+    monkeypatch.setattr(verification, "verify", partial(verification.verify, seconds=0.5))
+    monkeypatch.setattr(verification, "MEMORY", 1 << 22)
+    attributes = {"axis": 0} if kind == "Concat" else {}
+    carried = onnx.helper.make_tensor_value_info("v", onnx.TensorProto.FLOAT, ["n"])
+    body = helper.make_graph(
+        [node("Identity", "c", "go"), node(kind, "v v", "w", **attributes)],
+        "body",
+        [
+            helper.make_tensor_value_info("i", onnx.TensorProto.INT64, []),
+            helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, []),
+            carried,
+        ],
+        [onnx.ValueInfoProto(name="go"), onnx.ValueInfoProto(name="w")],
+    )
+    loop = helper.make_node("Loop", [limit, "always", "x"], ["y"], body=body)
+    constants = {"always": np.array(True), "limit": np.array(60)}
+    model = model_of([loop], {"x": floats(8)}, constants=constants)
+    with pytest.warns(UserWarning, match=f"the converted model was not verified: .*{message}"):
+        TFLiteConverter.from_onnx_model(model).convert()
