@@ -6,8 +6,7 @@ import running
 from rewriting import Rewrite, check, graph_of
 
 from flatlite.converter.ir.write import write
-from flatlite.converter.passes.fold import share_zeros
-from flatlite.converter.passes.fold import merge_duplicates
+from flatlite.converter.passes.fold import merge_duplicates, share_zeros
 from flatlite.converter.passes.loop_values import copy_exchanged_values, merge_loop_values
 from flatlite.converter.passes.trim_loops import take_last_row, trim_loops
 from flatlite.lite import Interpreter
