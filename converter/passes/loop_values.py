@@ -10,7 +10,7 @@ import numpy as np
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
 from .driver import rewrite
-from .fold import is_pure
+from .fold import is_pure, merge_duplicates
 
 MAX_RANK = 5
 """Dimensions that LiteRT's SLICE takes."""
@@ -42,6 +42,8 @@ def merge_loop_values(graph: Graph, op: Op) -> bool:
         ]
         graph.replace(op.outputs[j], op.outputs[i])
         count += 1
+    if count:
+        merge_duplicates(body)  # what was computed of either value
     return count > 0
 
 

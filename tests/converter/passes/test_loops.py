@@ -6,7 +6,7 @@ import running
 from rewriting import Rewrite, check, graph_of
 
 from flatlite.converter.ir.write import write
-from flatlite.converter.passes.fold import share_zeros
+from flatlite.converter.passes.fold import merge_duplicates, share_zeros
 from flatlite.converter.passes.loop_values import copy_exchanged_values, merge_loop_values
 from flatlite.converter.passes.trim_loops import take_last_row, trim_loops
 from flatlite.lite import Interpreter
@@ -100,6 +100,38 @@ def test_equal_values_of_a_loop_become_one(start, last, values):
     trim_loops(graph)
     (loop,) = (op for op in graph.ops if op.kind == "WHILE")
     assert len(loop.inputs) == values
+    for old, new in zip(before, answers(graph), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+TWO_COUNTERS = """graph main(x: float32[2,4]) {
+                 i: int32[], k: int32[], y: float32[2,4] = WHILE(
+                     int32[]{0}, int32[]{0}, x; calls=[test, step])
+                 return y
+               }
+
+               graph test(i: int32[], k: int32[], y: float32[2,4]) {
+                 t = LESS(i, int32[]{3})
+                 return t
+               }
+
+               graph step(i: int32[], k: int32[], y: float32[2,4]) {
+                 i2 = ADD(i, int32[]{1})
+                 k2 = ADD(k, int32[]{1})
+                 number = CAST(k2; dtype=float32)
+                 z = MUL(y, number)
+                 return i2, k2, z
+               }"""
+
+
+def test_what_equal_values_become_is_computed_once():
+    graph = graph_of(TWO_COUNTERS)
+    before = answers(graph)
+    for one in (graph, *graph.callees()):
+        merge_duplicates(one)
+    assert merge_loop_values(graph)
+    (loop,) = (op for op in graph.ops if op.kind == "WHILE")
+    assert [op.kind for op in loop.graphs[1].ops] == ["ADD", "CAST", "MUL"]
     for old, new in zip(before, answers(graph), strict=True):
         np.testing.assert_array_equal(old, new)
 
