@@ -106,7 +106,7 @@ def cumulate(
     """out = sums of `x` along `axis` up to each element: without it, or from the end."""
     shape = sizes_around(x, axis)
     program.call(
-        "reduce.cumulate_float" if x.is_float else "reduce.cumulate",
+        "reduce_f32.cumulate" if x.is_float else "reduce.cumulate",
         x.reshape(shape),
         out.reshape(shape),
         arena(shape[::2], np.float64 if x.is_float else np.int64),

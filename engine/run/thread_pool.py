@@ -72,7 +72,7 @@ class ThreadPool:
                     daemon=True,
                 )
                 worker.start()
-                state[slot + abi.SYSTEM_ID] = worker.native_id
+                state[slot + abi.SYSTEM_ID] = worker.native_id or -1
                 self._workers.append(worker)
         self._finalizer = weakref.finalize(self, _halt, self._native_halt, state, self._wake_locks)
         self._finalizer.atexit = False

@@ -169,7 +169,7 @@ HERE = {
         lambda x, scales, zeros: (x - zeros[:, None]) * scales[:, None],
     ),
     "quantize.round_to_steps": one(to_steps, low=-1.0, high=1.0, scale=1 / 64),
-    "reduce.cumulate_float": Row(
+    "reduce_f32.cumulate": Row(
         {"x": BLOCK},
         lambda x: np.cumsum(x, axis=1),
         SUM,

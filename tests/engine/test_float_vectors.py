@@ -144,7 +144,7 @@ def test_positions(vectors, dtype, data):
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("exclusive", [False, True])
 def test_running_sums(vectors, exclusive, reverse):
-    for shape, axis in (((3, 50), 1), ((2, 30, 19), 1)):
+    for shape, axis in (((3, 50), 1), ((37, 50), 1), ((2, 30, 19), 1)):
         x = numbers(*shape)
 
         def emit(program, source, out, axis=axis):

@@ -5,9 +5,9 @@ from numba import types
 
 from ...build.kernel import WIDTHS, address, inline, kernel, microkernel
 from ...build.vector import BYTE, INT, WORD, Writer
+from .._transposed import transposed
 
 _TILE = 16
-_LANE = 16  # bytes of a vector that are moved among themselves in one step
 _SHAPE, _X_STRIDES, _OUT_STRIDES = range(3)  # the rows of a geometry
 _HEIGHTS = {1: 16, 2: 16, 4: 8}
 """Bytes of an element -> rows of the target that are written side by side: lines of few at once."""
@@ -37,19 +37,10 @@ def block(size):
 
 
 def _turn(w, source, target, pitch, out_pitch, kind, n_columns):
-    """Turns rows of `n_columns`, as many as a vector of the target has elements.
-
-    Each lane of 16 bytes is turned by itself, then the lanes.
-    """
-    builder, n = w.builder, kind.count
-    in_lane = _LANE // (kind.element.width // 8)
+    """Turns rows of `n_columns`, as many as a vector of the target has elements."""
     rows = [_row(w, source, pitch, row, kind, n_columns) for row in range(n_columns)]
-    groups = [rows[start : start + in_lane] for start in range(0, n_columns, in_lane)]
-    turned = [_interleaved(builder, lines, n, in_lane, 1) for lines in groups]
-    for column, lines in enumerate(zip(*turned, strict=True)):
-        for lane, line in enumerate(_interleaved(builder, lines, n, len(groups), in_lane)):
-            at = w.mul(out_pitch, lane * in_lane + column)
-            builder.store(line, w.move(target, at)).align = 1
+    for column, line in transposed(w.builder, rows):
+        w.builder.store(line, w.move(target, w.mul(out_pitch, column))).align = 1
 
 
 def _row(w, source, pitch, row, kind, n_columns):
@@ -64,28 +55,6 @@ def _row(w, source, pitch, row, kind, n_columns):
     return w.builder.shuffle_vector(
         *parts, ir.Constant(ir.VectorType(INT, kind.count), [*range(kind.count)])
     )
-
-
-def _interleaved(builder, lines, n, count, unit):
-    """`count` vectors of `n` elements turned, where as many units of elements are side by side.
-
-    Those of the lower and the upper half of the vectors are interleaved, as often as that halves
-    their number.
-    """
-    half = count // 2
-    for _ in range(count.bit_length() - 1):
-        pairs, lines = zip(lines[:half], lines[half:], strict=True), []
-        for pair in pairs:
-            for start in (0, half):
-                order = [
-                    begin + (start + i // 2) * unit + n * (i % 2) + k
-                    for begin in range(0, n, count * unit)
-                    for i in range(count)
-                    for k in range(unit)
-                ]
-                order = ir.Constant(ir.VectorType(INT, n), order)
-                lines.append(builder.shuffle_vector(*pair, order))
-    return lines
 
 
 block_1, block_2, block_4 = (block(size) for size in _HEIGHTS)

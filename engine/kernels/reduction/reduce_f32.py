@@ -7,7 +7,9 @@ the first dimension. With `from_first` there is no `initial` unless n is 0.
 import numpy as np
 from numba import float32, float64, int32, int64
 
-from ...build.kernel import address, kernel
+from ...build.kernel import address, inline, kernel
+from ._running import RUNNING, running
+from ._running_rows import running_rows
 from ._sums import (
     average_columns,
     average_rows,
@@ -106,3 +108,15 @@ for _name, _row, _columns in (
 ):
     kernel(_FOLD, name=_name)(fold(_columns))
     kernel(_ROWS, name=f"row_{_name}")(row_fold(_row))
+
+_cumulate = inline(running(float64))
+
+
+@kernel(RUNNING.format("float64"), T=(float32,))
+def cumulate(x, out, scratch, exclusive, reverse, first, last, fault):
+    """What `running` is; many rows are summed side by side."""
+    if x.shape[2] == 1 and not reverse:
+        count = (last - first) // width() * width()
+        running_rows(address(x[first:]), address(out[first:]), x.shape[1], count, exclusive)
+        first += count
+    _cumulate(x, out, scratch, exclusive, reverse, first, last, fault)
