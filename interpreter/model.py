@@ -59,9 +59,12 @@ class LoadedModel:
         self._giving: dict[tuple[int, tuple[int, ...]], SubgraphSpec] = {}
         plan = self.cached_plan
         if plan is None:
-            from .file_specs import check_operators
+            from .collection import collection_paused
 
-            check_operators(self._record)
+            with collection_paused():  # before modules are imported, which makes much as well
+                from .file_specs import check_operators
+
+                check_operators(self._record)
         self.n_subgraphs = len(self._record.subgraphs) if plan is None else plan.n_subgraphs
 
     @cached_property

@@ -197,7 +197,7 @@ def _count(shape: list[int]) -> int:
 def _check_quantization(quantization: Record, shape: list[int], n_tensors: int) -> None:
     """Raises Mistake if scales, zero points and dimension do not fit one another and the shape."""
     details = quantization.details
-    for name in ("scales", "zero_points"):
+    for name in ("scales", "zero_points") if details is not None else ():
         index = getattr(details, name, -1)
         if not -1 <= index < n_tensors:
             raise Mistake(f"quantization {name} must be a tensor below {n_tensors}, got {index}")

@@ -82,12 +82,12 @@ class Quantization:
     @property
     def scale(self) -> float:
         """The first scale: the only one when per tensor."""
-        return float(self.scales[0])
+        return self.scales.item(0)
 
     @property
     def zero_point(self) -> int:
         """The first zero point: the only one when per tensor."""
-        return int(self.zero_points[0])
+        return self.zero_points.item(0)
 
     def with_details(self, details: Record) -> Quantization:
         """The same with other details."""

@@ -122,7 +122,7 @@ def _largest_line(table: bytes) -> tuple[Buffer, dict[str, int]] | None:
 
     The second line is that of the numbers before a bend upwards, as a leaky rectifier has.
     """
-    entries = np.roll(np.frombuffer(table, np.int8), 128).astype(np.int64)
+    entries = _in_order(table).astype(np.int64)
     x, low, high = np.arange(-128, 128), int(entries.min()), int(entries.max())
     inside = np.flatnonzero((entries > low) & (entries < high))
     if len(inside) < 2 or np.diff(entries).min() < 0:
@@ -140,6 +140,12 @@ def _largest_line(table: bytes) -> tuple[Buffer, dict[str, int]] | None:
     if (np.clip((totals >> shift).max(0), low, high) != entries).any():
         return None
     return constant(numbers), {"low": low, "high": high}
+
+
+def _in_order(table: bytes) -> np.ndarray:
+    """The entries of a table of int8 from that of -128 on, which stand by their bit patterns."""
+    entries = np.frombuffer(table, np.int8)
+    return np.concatenate((entries[128:], entries[:128]))
 
 
 def _bend(entries: np.ndarray, first: int, last: int) -> int | None:
@@ -179,7 +185,7 @@ def _line(table: bytes) -> dict[str, float] | None:
     Results are the whole part of x * scale + offset, within limits. No such number lies so near to
     a whole one that rounding it could matter.
     """
-    entries = np.roll(np.frombuffer(table, np.int8), 128).astype(np.float64)
+    entries = _in_order(table).astype(np.float64)
     x, low, high = np.arange(-128.0, 128.0), entries.min(), entries.max()
     inside = np.flatnonzero((entries > low) & (entries < high))
     steps = np.diff(entries)

@@ -29,7 +29,8 @@ def rounding_divide_by_pot(values: np.ndarray, exponent: int) -> np.ndarray:
 
 def saturating_left_shift(values: ArrayLike, exponent: int) -> np.ndarray:
     """values * 2 ** exponent, saturated to int32."""
-    return np.clip(np.asarray(values, np.int64) << exponent, _LOWEST, _HIGHEST)
+    shifted = np.asarray(values, np.int64) << exponent
+    return np.minimum(np.maximum(shifted, _LOWEST), _HIGHEST)
 
 
 def multiply_by_quantized_multiplier(

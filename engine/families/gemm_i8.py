@@ -27,7 +27,7 @@ from ..tiling import (
     TILE_HEADERS,
 )
 from .convolutions import copy_padded, pad_input, phases
-from .multipliers import requantize_terms_i8, value_of
+from .multipliers import largest_size, requantize_terms_i8, value_of
 from .partition import partition_int8
 from .quantization import Hybrid, Int8Operand, Quantized, Scheme, row_numbers
 
@@ -69,7 +69,10 @@ def fits(x: Buffer, weights: Buffer, bias: Buffer | None, out: Buffer, scheme: S
 
 def _stays_int32(scheme: Quantized) -> bool:
     """Whether no int32 sum leaves int32 when it is scaled and rounded in float64."""
-    return scheme.rounding != "exact" or float(scheme.scales.max(initial=0)) < 1
+    return (
+        scheme.rounding != "exact"
+        or float(np.maximum.reduce(scheme.scales, axis=None, initial=0)) < 1
+    )
 
 
 def fits_matmul(a: Buffer, b: Buffer, bias: Buffer | None, out: Buffer, scheme: Scheme) -> bool:
@@ -181,7 +184,7 @@ def result_terms(
     largest = None
     if bias.is_constant:
         largest = _reach(zeros[0]) * _reach(zeros[1]) * count
-        largest += int(np.abs(value_of(bias).astype(np.int64)).max())
+        largest += largest_size(value_of(bias))
     terms, epilogue = _requantize_terms(scheme, groups, n, dtype, largest)
     return terms, {"epilogue": epilogue}
 

@@ -80,11 +80,25 @@ def quantize_multipliers(scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         overflow = multipliers == _ONE
         multipliers[overflow] //= 2
         shifts += overflow
-    if shifts.size and not -31 <= shifts.min() <= shifts.max() <= _MAX_SHIFT:
+    lowest, highest = _ends(shifts)
+    if not -31 <= lowest <= highest <= _MAX_SHIFT:
         multipliers[shifts < -31] = 0
         shifts = np.where(shifts > _MAX_SHIFT, shifts & INT32_SHIFT, shifts)
         shifts = np.where(shifts < -31, 0, shifts)
     return multipliers, shifts
+
+
+def largest_size(values: np.ndarray) -> int:
+    """The largest of the absolute values of integers, of which there is one at least."""
+    lowest, highest = (f.reduce(values, axis=None) for f in (np.minimum, np.maximum))
+    return max(int(highest), -int(lowest))
+
+
+def _ends(shifts: np.ndarray) -> tuple[int, int]:
+    """The least and the largest of some shifts; 0 and 0 of none."""
+    if not shifts.size:
+        return 0, 0
+    return int(np.minimum.reduce(shifts, axis=None)), int(np.maximum.reduce(shifts, axis=None))
 
 
 def requantize_terms_i8(
@@ -124,7 +138,7 @@ def requantize_terms_i8(
         return constant(terms.reshape(blocks, -1)), epilogue
     multipliers, shifts = quantize_multipliers(padded)
     shifts[multipliers == 0] = -1
-    lowest, highest = shifts.min(), shifts.max()
+    lowest, highest = _ends(shifts)
     quick = largest is not None and largest < _LARGEST and -128 <= zero_point <= 127
     quick = bool(quick and -20 <= lowest <= highest < 0)
     right = -shifts if highest <= 0 else np.maximum(-shifts, 0)
@@ -149,9 +163,9 @@ def _by_parity(values: np.ndarray, blocks: int) -> np.ndarray:
 
 def fits_int32(scales: np.ndarray, n_terms: int, bias: Buffer | None) -> bool:
     """Whether sums of as many products of int16 and int8 stay int32 when they are scaled."""
-    scale, largest = float(scales.max()), n_terms * 2.0**22
+    scale, largest = float(np.maximum.reduce(scales, axis=None)), n_terms * 2.0**22
     if bias is not None and bias.size:
-        largest += float(np.abs(value_of(bias).astype(np.float64)).max())
+        largest += largest_size(value_of(bias))
     return scale * largest < 2.0**31 and quantize_multiplier(scale)[1] <= MAX_LEFT_SHIFT
 
 
@@ -161,11 +175,13 @@ def requantize_terms_i16(scales: np.ndarray, bias: np.ndarray, zero_point: int) 
     That is what MultiplyByQuantizedMultiplier does with sums to which int64 `bias` is added: it
     rounds once, with 15 bits of the multiplier. Shifts to the left must not exceed MAX_LEFT_SHIFT.
     """
-    multipliers, shifts = quantize_multipliers(np.broadcast_to(scales, bias.shape))
-    factors = np.minimum((multipliers + (1 << 15)) >> 16, 0x7FFF)
-    right_shifts = 15 - shifts
-    starts = (1 << (right_shifts - 1)) + (np.int64(zero_point) << right_shifts) + bias * factors
-    return np.stack([factors, starts, right_shifts])
+    rows = np.empty((3, bias.size), np.int64)
+    factors, starts, right_shifts = rows
+    multipliers, shifts = quantize_multipliers(scales)
+    factors[:] = np.minimum((multipliers + (1 << 15)) >> 16, 0x7FFF)
+    right_shifts[:] = 15 - shifts
+    starts[:] = (1 << (right_shifts - 1)) + (np.int64(zero_point) << right_shifts) + bias * factors
+    return rows
 
 
 def parity_terms(rows: np.ndarray) -> np.ndarray:

@@ -26,10 +26,9 @@ def loops(instructions: Sequence[AnyInstruction]) -> list[tuple[int, int]]:
     positions: dict[int, int] = {}
     spans: list[tuple[int, int]] = []
     for i, instruction in enumerate(instructions):
-        target = getattr(instruction, "target", None)
-        if id(target) in positions:
-            spans.append((positions[id(target)], i))
         if isinstance(instruction, Branch):
+            if id(instruction.target) in positions:
+                spans.append((positions[id(instruction.target)], i))
             positions[id(instruction)] = i
     return sorted(spans, key=lambda span: span[1] - span[0])
 

@@ -160,8 +160,14 @@ def constant(array: ArrayLike, name: str = "") -> Buffer:
     Elements that are not in order, or not aligned, are copied when they are first asked for.
     """
     values = np.asarray(array)
-    is_plain = values.flags.c_contiguous and values.flags.aligned
-    storage = Storage(
+    return Buffer(values.dtype, values.shape, constant_storage(values, name))
+
+
+def constant_storage(values: np.ndarray, name: str = "") -> Storage:
+    """The storage of `constant(values, name)`."""
+    flags = values.flags
+    is_plain = flags.c_contiguous and flags.aligned
+    return Storage(
         CONSTANT,
         values.nbytes,
         _flat(values) if is_plain else None,
@@ -169,7 +175,6 @@ def constant(array: ArrayLike, name: str = "") -> Buffer:
         min(values.itemsize, 8),  # that of the widest dtype it can be seen as
         None if is_plain else lambda: _flat(np.require(values, requirements=["C", "A"])),
     )
-    return Buffer(values.dtype, values.shape, storage)
 
 
 def _flat(array: np.ndarray) -> np.ndarray:

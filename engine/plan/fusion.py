@@ -57,7 +57,7 @@ def fusions(instructions: Sequence[AnyInstruction]) -> list[Fusion]:
         if group is not None and group.add(instruction):
             continue
         if group is not None and (n_blocks := group.n_blocks()) > 1 and i - first > 1:
-            nbytes = sum(buffer.nbytes for x in instructions[first:i] for buffer in x.buffers)
+            nbytes = sum(x.nbytes for x in instructions[first:i] if isinstance(x, Instruction))
             fused.append(Fusion(first, i - 1, n_blocks, nbytes))
         group, first = _Group(), i
         if not group.add(instruction):

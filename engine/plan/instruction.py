@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from .. import abi
@@ -105,8 +106,10 @@ class Instruction:
         """Refuses to write what the instruction also reads, unless it is the very same bytes."""
         spans = [(b.storage, b.offset, b.offset + b.nbytes) for b in self.buffers]
         for argument, (storage, first, end) in zip(self.arguments, spans, strict=True):
+            if not argument.writes:
+                continue
             for other, (other_storage, start, stop) in zip(self.arguments, spans, strict=True):
-                same = other_storage is storage and argument.writes and argument is not other
+                same = other_storage is storage and argument is not other
                 if same and first < stop and start < end and (first, end) != (start, stop):
                     raise ValueError(
                         f"{self.name}: '{argument.name}' must not overlap '{other.name}',"
@@ -116,7 +119,10 @@ class Instruction:
     @property
     def nbytes(self) -> int:
         """Bytes of all that it touches."""
-        return sum(buffer.nbytes for buffer in self.buffers)
+        total = 0
+        for buffer in self.buffers:
+            total += prod(buffer.shape) * buffer.dtype.itemsize
+        return total
 
     def chunks(self, threads: int = 1, time: float | None = None) -> int:
         """How many parts `threads` threads do the instruction in; results do not depend on it.

@@ -295,11 +295,11 @@ def _offsets(alive: Mapping[Storage, Sequence[int]]) -> tuple[dict[Storage, int]
     total = 0
     spans = np.array([alive[storage] for storage in order[:MAX_SHARING]], np.int64).reshape(-1, 2)
     firsts, lasts = spans[:, 0], spans[:, 1]
+    overlap = (firsts <= lasts[:, None]) & (lasts >= firsts[:, None])
     extents: list[tuple[int, int]] = []
     for i, storage in enumerate(order[:MAX_SHARING]):
         size = aligned(storage.nbytes)
-        overlapping = (firsts[:i] <= lasts[i]) & (lasts[:i] >= firsts[i])
-        positions: list[int] = overlapping.nonzero()[0].tolist()
+        positions: list[int] = overlap[i, :i].nonzero()[0].tolist()
         offset = _gap(sorted([extents[k] for k in positions]), size)
         offsets[storage] = offset
         extents.append((offset, offset + size))

@@ -38,7 +38,8 @@ def map_file(descriptor: int, offset: int, size: int, slots: Mapping[str, int]) 
     if _mmap(base, size, _READ | _EXECUTE, _PRIVATE | _FIXED, descriptor, offset) is None:
         _libc().munmap(base, size + PAGE)
         return map_bytes(os.pread(descriptor, size, offset), slots)
-    _fill(base + size, addresses)
+    if addresses:
+        _fill(base + size, addresses)
     return base
 
 

@@ -189,7 +189,7 @@ def _requantization(
 def scales_of(node: Node, weights: Operand) -> np.ndarray:
     """The scales of quantized weights, none of them negative."""
     scales = np.asarray(quantization_of(node, weights, "weights").scales, np.float32)
-    if not (scales >= 0).all():
+    if not np.minimum.reduce(scales, axis=None, initial=0) >= 0:
         node.fail(f"scales must not be negative, got {scales.min()}")
     return scales
 

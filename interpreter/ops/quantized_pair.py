@@ -16,6 +16,7 @@ from ...engine.families.multipliers import (
     right_shift_or_sign,
 )
 from ...schema.dtypes import tf_name
+from ..checks import name_of_dtype
 from .quantized import quantization_of, quantized_limits, quotient
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def quantized_pair(node: Node, a: Operand, b: Operand, shape: tuple[int, ...]) -
     elif squared:
         terms = common_terms(first, second, output, limits, _LEFT_SQUARED, 2)
     else:
-        left = _LEFT[a.dtype.name]
+        left = _LEFT[name_of_dtype(a.dtype)]
         rounding = _rounding_of_difference(a, b) if node.kind == "SUB" else None
         terms = common_terms(first, second, output, limits, left, rounding=rounding)
     out = node.result(shape, a.dtype)

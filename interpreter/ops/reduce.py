@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,11 +24,21 @@ from .quantized import is_quantized
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from typing import Protocol
 
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
     from ...schema.quantization import Quantization
     from ..plan.node import Node, Operand, Prepared
+
+    class Reduction(Protocol):
+        """What adds the instructions of a reduction to a program."""
+
+        def __call__(
+            self, program: Program, *, x: Buffer, axes: Collection[int], out: Buffer
+        ) -> None:
+            """Adds out = the reduction of `x` over the dimensions `axes`."""
+            ...
 
 
 NUMBERS: Sequence[type] = (np.float32, np.int32, np.int64)
@@ -45,14 +55,6 @@ REDUCTIONS = {
 """Operator -> what engine/families/reductions.py calls it, dtypes."""
 _OF_BOOLS = {"SUM": "maximum", "REDUCE_PROD": "minimum"}
 """Operator -> what a sum or product of bools is, as a bool."""
-
-
-class Reduction(Protocol):
-    """What adds the instructions of a reduction to a program."""
-
-    def __call__(self, program: Program, *, x: Buffer, axes: Collection[int], out: Buffer) -> None:
-        """Adds out = the reduction of `x` over the dimensions `axes`."""
-        ...
 
 
 _POSITIONS: Sequence[type] = (np.int32, np.int64)

@@ -49,9 +49,10 @@ def look_up(node: Node, x: Operand) -> Emit:
     make = TABLES.get(node.kind, {}).get(name_of_dtype(x.dtype))
     if make is None:
         node.fail(f"quantized {tf_name(x.dtype)} is not supported")
-    unsigned = np.dtype(f"uint{8 * x.itemsize}")
+    unsigned, (lowest, highest) = np.dtype(f"uint{8 * x.itemsize}"), limits_of(x.dtype)
     values = np.arange(1 << 8 * x.itemsize).astype(unsigned).view(x.dtype).astype(np.int64)
-    results = np.clip(make(node, values, input_params, output_params), *limits_of(x.dtype))
+    results = make(node, values, input_params, output_params)
+    results = np.minimum(np.maximum(results, lowest), highest)
     table = constant(results.astype(x.dtype))
     out = node.result(x.shape, x.dtype)
     zero = input_params.zero_point if node.kind in _OF_NONNEGATIVE else None
@@ -125,7 +126,8 @@ def _real_by(
         results = rounded(function(x) * (_F(1) / scale))
     if values.min() >= 0:  # uint8, whose sums are not held within its limits before
         return to_int32(results + _F(output_params.zero_point))
-    return np.nan_to_num(results, nan=0.0).astype(np.float64) + output_params.zero_point
+    results[np.isnan(results)] = 0
+    return results.astype(np.float64) + output_params.zero_point
 
 
 def _log(node: Node, output_params: Quantization) -> Function:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import required, supported
+from ..checks import name_of_dtype, required, supported
 from ..plan.substitution import small_floats
 from ..registry import op
 from .quantized import is_quantized
@@ -45,7 +45,7 @@ def unary(node: Node) -> Prepared:
     if is_quantized(x):
         from .tables import TABLES, look_up
 
-        if x.dtype.name in TABLES.get(node.kind, ()):
+        if name_of_dtype(x.dtype) in TABLES.get(node.kind, ()):
             return look_up(node, x)
     if x.dtype not in dtypes:
         from . import other_numbers

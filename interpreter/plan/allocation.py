@@ -94,14 +94,14 @@ class Allocation:
         """
         if subgraph in self.plans:
             return
-        from .plan import Plan  # who only reads what a model says needs none
-
         model, inputs = self._model, self._inputs.get(subgraph, {})
         usual = subgraph == 0 and not self.shapes
         plan = None
         if self._recent is not None:
             plan = self._recent.take(subgraph, partial(self.shape, subgraph), inputs)
         if plan is None and usual and model.cached_plan is not None:
+            from .plan import Plan  # who only reads what a model says needs none
+
             plan = Plan.from_cache(self._scope, model.cached_plan)
         if plan is None:
             from ..collection import collection_paused

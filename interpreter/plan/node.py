@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 import numpy as np
 
 from ...engine import sizes
-from ...engine.plan.buffer import CONSTANT, Buffer, Storage, arena, constant
+from ...engine.plan.buffer import ARENA, CONSTANT, Buffer, Storage, constant_storage
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -133,6 +133,8 @@ class Operand(Buffer):
     @property
     def value(self) -> np.ndarray | None:
         """The array when it is known before the model runs, read-only; else None."""
+        if self.storage.kind != CONSTANT:
+            return None
         return super().value if self.objects is None else self.objects
 
     def settle(self, value: np.ndarray) -> None:
@@ -141,7 +143,7 @@ class Operand(Buffer):
             self.objects = value
             self.storage = Storage(CONSTANT, 0, None, self.name)
         else:
-            self.storage = constant(value, self.name).storage
+            self.storage = constant_storage(value, self.name)
         self.offset = 0
 
 
@@ -338,8 +340,9 @@ class Node:
         if value is not None:
             array = np.asarray(value, dtype).reshape(shape)
             return self._add(Operand.known(array, declaration.name, declaration.quantization))
-        buffer = arena(shape, dtype, declaration.name)
-        return self._add(Operand.of(buffer, declaration.name, declaration.quantization))
+        storage = Storage(ARENA, prod(map(int, shape)) * dtype.itemsize, None, declaration.name)
+        name, quantization = declaration.name, declaration.quantization
+        return self._add(Operand(dtype, shape, storage, 0, name, quantization))
 
     def alias(
         self, operand: Buffer, shape: Iterable[Dimension], dtype: np.dtype | type | None = None
@@ -362,8 +365,8 @@ class Node:
             if sum(not sizes.is_plain(n) for n in shape) > bool(array.size):
                 known.shape = shape  # as many elements do not tell these sizes
             return self._add(known)
-        buffer = Buffer(dtype, shape, operand.storage, operand.offset)
-        return self._add(Operand.of(buffer, declaration.name, declaration.quantization))
+        name, quantization = declaration.name, declaration.quantization
+        return self._add(Operand(dtype, shape, operand.storage, operand.offset, name, quantization))
 
     def in_place(self, position: int) -> Operand:
         """The next output, like the input at `position`: in its memory where nothing else reads it.

@@ -50,6 +50,8 @@ def small_floats(prepare: Prepare) -> Prepare:
     @wraps(prepare)
     def prepare_small_floats(node: Node) -> Prepared:
         names = [name_of_dtype(x.dtype) for x in node.inputs if x is not None]
+        if _SMALL_FLOATS.isdisjoint(names):
+            return prepare(node)
         halves = [*_SMALL_FLOATS.intersection(names)]
         if len(halves) != 1 or "float32" in names:
             return prepare(node)

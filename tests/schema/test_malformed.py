@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from flatlite.schema.errors import ModelError
 from flatlite.schema.flatbuffer import build, parse, record
 from flatlite.schema.model import load, save
+from flatlite.schema.reader import read
 
 pytestmark = pytest.mark.filterwarnings("ignore:signature .* is left out:RuntimeWarning")
 
@@ -216,6 +217,30 @@ def test_a_vector_of_tables_shared_by_many_tables():
         subgraphs.append(builder.EndObject())
     with pytest.raises(ModelError, match="vectors overlap: together they are longer than the file"):
         parse(model_of(builder, subgraphs))
+
+
+def test_a_vector_of_truth_values_shared_by_many_operators_is_read_once():
+    builder = flatbuffers.Builder()
+    flags = builder.CreateNumpyVector(np.full(100_000, 2, np.uint8))
+    operators = []
+    for _ in range(1000):
+        builder.StartObject(14)
+        builder.PrependUOffsetTRelativeSlot(7, flags, 0)
+        operators.append(builder.EndObject())
+    content = with_subgraph(builder, 3, *operators)
+    model = read(memoryview(content))
+    flags = [operator.mutating_variable_inputs for operator in model.subgraphs[0].operators]
+    assert len({id(array) for array in flags}) == 1
+    assert flags[0].dtype == np.bool_
+    assert flags[0].all()
+    assert not flags[0].flags.writeable
+
+
+def test_a_file_may_lie_anywhere_in_memory(files):
+    for content in files.values():
+        model = parse(content)
+        for shift in range(1, 8):
+            assert parse(memoryview(bytes(shift) + content)[shift:]) == model
 
 
 def model_of(builder, subgraphs):
