@@ -140,10 +140,15 @@ class Body:
         node = Node(op, self)
         with name_scope(self._scope(op)):
             operands = [None if i in deferred else node.operand(i) for i in range(len(op.inputs))]
-            if row is not None and not row.is_pure:
-                results = self._in_order(node, function, operands)
-            else:
-                results = function(node, *operands)
+            try:
+                if row is not None and not row.is_pure:
+                    results = self._in_order(node, function, operands)
+                else:
+                    results = function(node, *operands)
+            except TypeError as error:  # TensorFlow's operations take fewer types
+                if not str(error).startswith("Value passed to parameter"):
+                    raise
+                node.fail(f"no operation of TensorFlow does that: {error}")
             results = list(results) if isinstance(results, (list, tuple)) else [results]
             for tensor, result in zip(op.outputs, results, strict=False):
                 if row is not None and row.has("activation"):

@@ -9,13 +9,20 @@ import numpy as np
 
 from ...graph.core.registry import kernel_of
 from ..lowering.moves import like, slice_along
-from .pool import geometry, windows
+from .pool import geometry, padded, windows
 from .registry import lower
 
 
 def channels_last(node):
     """Raises ConverterError unless images are [batch, height, width, channels]."""
     node.require(node.text("data_format") == "NHWC", "data_format must be NHWC")
+
+
+def _windows(node, b, x, window, strides, rates=(1, 1), outside=0.0):
+    """Slices of images of known sizes, one for each place of a window."""
+    geometry(node, x.dims[1:3], window, strides, rates)
+    borders = padded(node, b, x, window, strides, rates, outside)
+    return windows(b, borders, window, strides, rates)
 
 
 @lower("Conv2DBackpropFilter", "DepthwiseConv2dNativeBackpropFilter")
@@ -25,7 +32,7 @@ def conv2d_backprop_filter(node, b):
     x, _, dy = node.inputs
     sizes = [int(n) for n in node.constant(1)]
     strides, rates = node.attr("strides")[1:3], node.attr("dilations")[1:3]
-    slices, _, _ = windows(node, b, x, sizes[:2], strides, rates)
+    slices = _windows(node, b, x, sizes[:2], strides, rates)
     if node.type == "Conv2DBackpropFilter":
         rows = [b.RESHAPE(part, np.array([-1, sizes[2]], np.int32)) for part in slices]
         stacked = b.PACK(*rows, axis=0, values_count=len(rows))
@@ -131,7 +138,7 @@ def max_pool_grad(node, b):
     else:
         window, strides = (node.constant(i).tolist()[1:3] for i in (3, 4))
     lowest = float(np.finfo(np.float32).min)
-    slices, _, _ = windows(node, b, x, window, strides, outside=lowest)
+    slices = _windows(node, b, x, window, strides, outside=lowest)
     stacked = b.PACK(*slices, axis=4, values_count=len(slices))
     best = b.ARG_MAX(stacked, np.int32(4), dtype=np.int32, output_type="INT32")
     is_largest = b.EQUAL(b.REDUCE_MAX(stacked, np.array([4], np.int32)), y)

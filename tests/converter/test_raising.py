@@ -22,6 +22,7 @@ OVERFLOW = "TFLite gives the largest number, or saturates, where TensorFlow over
 INTEGERS = "TFLite rounds, compares or looks up integers where the graph has real numbers"
 NOTHING = "TFLite gives a number where TensorFlow has none"
 REFUSED = "TensorFlow's operation refuses what TFLite's takes"
+EXTREMES, REDUCTIONS = ("maximum", "minimum"), ("sum", "reduce_prod", "reduce_max", "reduce_min")
 DIFFERENT = {
     "add_n/overflow": OVERFLOW,
     "add_n/overflow_and_back": OVERFLOW,
@@ -61,6 +62,11 @@ DIFFERENT = {
     "pool/plain_uint8_average": REFUSED,
     "pool/plain_int16_average": REFUSED,
     "strided_slice/surplus": REFUSED,
+    "resize_nearest_neighbor/complex128": REFUSED,
+    "resize_nearest_neighbor/object": REFUSED,
+    **dict.fromkeys((f"{op}/no_{t}" for op in EXTREMES for t in ("bool", "complex")), REFUSED),
+    **dict.fromkeys((f"reduce/{op}_bool" for op in REDUCTIONS), REFUSED),
+    "reduce/reduce_min_empty": OVERFLOW,
 }
 """What the names of cases start with -> why the graph does not give what TFLite gives."""
 PER_KIND = 3
@@ -105,6 +111,13 @@ def test_case(case, litert):
         in_session(to_graph(model), feeds), want, details[1], strict=True
     ):
         assert_like(got, expected, detail, rtol, atol)
+
+
+@pytest.mark.parametrize("name", ["reduce/sum_bool0", "resize_nearest_neighbor/object"])
+def test_types_that_tensorflow_does_not_take(name):
+    (case,) = [case for case in all_cases() if case.name == name]
+    with pytest.raises(ConverterError, match=r"no operation of TensorFlow does that: Value passed"):
+        to_graph(content(case))
 
 
 def test_what_is_left_out_is_there():
