@@ -112,7 +112,8 @@ def plain(node: Node) -> Prepared:
         if other_numbers.takes(node, other_numbers.BINARY, a):
             return other_numbers.binary(node, a, shape)
     if not kernel and node.kind in _SAME_SCALE and 0 in shape:
-        node.result(shape, a.dtype)  # whatever the type: there is nothing to compare
+        nothing = np.zeros(shape, a.dtype)  # whatever the type: there is none to compare
+        node.result(shape, a.dtype, value=nothing)
         return None
     if not kernel or (is_quantized(a) and node.kind not in (*_SAME_SCALE, *_ON_INTEGERS)):
         node.fail(f"{_kind(a)} is not supported")
