@@ -95,6 +95,10 @@ def arithmetic(node: Node) -> Prepared:
     return emit
 
 
+def _compare_nothing(program: Program) -> None:
+    """No instruction: there are no elements."""
+
+
 @op(*PLAIN)
 @small_floats
 def plain(node: Node) -> Prepared:
@@ -112,9 +116,8 @@ def plain(node: Node) -> Prepared:
         if other_numbers.takes(node, other_numbers.BINARY, a):
             return other_numbers.binary(node, a, shape)
     if not kernel and node.kind in _SAME_SCALE and 0 in shape:
-        nothing = np.zeros(shape, a.dtype)  # whatever the type: there is none to compare
-        node.result(shape, a.dtype, value=nothing)
-        return None
+        node.result(shape, a.dtype)
+        return _compare_nothing  # whatever the type
     if not kernel or (is_quantized(a) and node.kind not in (*_SAME_SCALE, *_ON_INTEGERS)):
         node.fail(f"{_kind(a)} is not supported")
     if is_quantized(a) and node.kind in _SAME_SCALE:
