@@ -40,7 +40,7 @@ def resize_images(
     is_window = interpolation in WINDOWS or (antialias and interpolation in SMOOTHED)
     if not is_window:
         kind = RESIZES[interpolation]
-        options = {} if interpolation == "area" else {"half_pixel_centers": True}
+        options: dict[str, Any] = {} if interpolation == "area" else {"half_pixel_centers": True}
         return call.op(kind, x, target, **options)
     call.require(
         not isinstance(size, Tensor), f"the sizes must be known for interpolation '{interpolation}'"

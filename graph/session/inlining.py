@@ -488,7 +488,8 @@ class _Loop:
             return carried
         if start is not None and step is not None:
             total = int(start) + step * self.bound
-            if np.iinfo(carried.dtype).min <= total <= np.iinfo(carried.dtype).max:
+            limits = np.iinfo(carried.dtype.name)
+            if limits.min <= total <= limits.max:
                 return constant(np.array(total, carried.dtype))
         return carried
 

@@ -62,7 +62,7 @@ def solve_triangular(call: Call, a: Any, b: Any, lower: Any = False) -> Tensor:
     return _solved(call, "MatrixTriangularSolve", a, b, lower=lower is True)
 
 
-def _solved(call: Call, kind: str, a: Any, b: Any, **attrs: bool) -> Tensor:
+def _solved(call: Call, kind: str, a: Any, b: Any, **attrs: Any) -> Tensor:
     left, right = (floating(call, v) for v in operands(call, a, b))
     is_vector = len(call.shape(right)) == len(call.shape(left)) - 1
     if is_vector:
@@ -255,7 +255,7 @@ def singular_values(
 ) -> Tensor | list[Tensor]:
     """Orthogonal matrices around a diagonal whose product is x; or the diagonal alone."""
     wants_all = compute_uv is True
-    attrs = {"compute_uv": wants_all, "full_matrices": full_matrices is True}
+    attrs: dict[str, Any] = {"compute_uv": wants_all, "full_matrices": full_matrices is True}
     values, left, right = call.ops("Svd", floating(call, x), **attrs)
     return [left, values, last_axes_swapped(call, right)] if wants_all else values
 

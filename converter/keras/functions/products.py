@@ -15,7 +15,7 @@ from .operations import axes_of, operands, operation
 EQUATION = re.compile(r"(\.\.\.)?([a-zA-Z]+)(\.\.\.)?,([a-zA-Z]+)->(\.\.\.)?([a-zA-Z]+)(\.\.\.)?")
 
 
-def matmul(call: Call, x: Tensor, y: Tensor, **attrs: bool) -> Tensor:
+def matmul(call: Call, x: Tensor, y: Tensor, **attrs: Any) -> Tensor:
     """x @ y."""
     ranks = len(call.shape(x)), len(call.shape(y))
     return call.op("MatMul" if ranks == (2, 2) else "BatchMatMulV2", x, y, **attrs)

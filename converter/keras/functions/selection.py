@@ -49,7 +49,7 @@ def get_item(call: Call, x: Tensor, key: Any) -> Tensor:
         )
         return call.op("GatherV2", x, key, call.constant(0))
     names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
-    masks: dict[str, int] = dict.fromkeys(names, 0)
+    masks: dict[str, Any] = dict.fromkeys(names, 0)
     items = key if isinstance(key, list) else [key]
     call.require(items, "a subscript must not be empty")
     bounds = [bounds_of(call, item, i, masks) for i, item in enumerate(items)]

@@ -193,7 +193,7 @@ def unfold(
     y = call.op("Transpose", x, call.constant([0, 2, 3, 1]))
     if any(pads):
         y = call.op("Pad", y, call.constant([[0, 0], *([p, p] for p in pads), [0, 0]]))
-    attrs = {
+    attrs: dict[str, Any] = {
         name: [1, *values, 1]
         for name, values in (("ksizes", sizes), ("strides", steps), ("rates", rates))
     }
