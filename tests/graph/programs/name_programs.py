@@ -1,4 +1,4 @@
-"""Programs of TF1 about names of metrics and structures of loops, given `tf`.
+"""Programs of TF1 about names of metrics and cells, configurations and structures, given `tf`.
 
 What TensorFlow gives is stored in name_programs.json. Each gives what JSON can hold.
 """
@@ -103,6 +103,85 @@ def invariant_structures(tf):
         ([0, (1, 2)], [any_shape, (any_shape, any_shape)]),
     ]
     return [invariant_error(tf, *case) for case in cases]
+
+
+@program
+def cell_configurations(tf):
+    """`get_config` of cells and wrappers."""
+    cells = tf.nn.rnn_cell
+    uniform = tf.random_uniform_initializer(-1.0, 1.0, seed=2)
+    projected = {"use_peepholes": True, "cell_clip": 1.0, "num_proj": 2, "proj_clip": 3.0}
+    recurrent = {"variational_recurrent": True, "input_size": 3, "dtype": tf.float32, "seed": 7}
+
+    class Inherited(cells.GRUCell):
+        pass
+
+    with tf.Graph().as_default():
+        built = cells.GRUCell(3)
+        built(tf.zeros([2, 4]), tf.zeros([2, 3]))
+        made = [
+            cells.BasicRNNCell(4),
+            cells.BasicRNNCell(4, activation="relu", reuse=True, name="named"),
+            cells.BasicRNNCell(4, activation=tf.nn.relu, dtype=tf.float32),
+            cells.GRUCell(3, bias_initializer=tf.constant_initializer(1.0)),
+            cells.GRUCell(3, kernel_initializer="glorot_uniform"),
+            cells.BasicLSTMCell(3, forget_bias=0.5, state_is_tuple=False, activation=tf.sigmoid),
+            cells.LSTMCell(3),
+            cells.LSTMCell(3, initializer=uniform, **projected),
+            cells.MultiRNNCell([cells.GRUCell(3), cells.GRUCell(2)]),
+            cells.DropoutWrapper(cells.GRUCell(3), input_keep_prob=0.5),
+            cells.DropoutWrapper(cells.GRUCell(3), output_keep_prob=0.5, **recurrent),
+            cells.DropoutWrapper(cells.GRUCell(3), output_keep_prob=tf.constant(0.5)),
+            cells.ResidualWrapper(cells.GRUCell(3)),
+            cells.DeviceWrapper(cells.GRUCell(3), "/cpu:0"),
+            Inherited(2),
+            built,
+        ]
+        again = cells.LSTMCell.from_config(cells.LSTMCell(2, num_proj=1).get_config())
+        around = cells.DropoutWrapper(built, 0.5).get_config()
+        errors = [
+            [type(caught).__name__, str(caught)]
+            for caught in (raised(lambda: cells.DropoutWrapper.from_config(around)),)
+        ]
+        around = cells.DropoutWrapper.from_config({**around, "cell": built})
+        return [cell.get_config() for cell in (*made, again, around)] + errors
+
+
+def raised(call):
+    """What a call raises."""
+    try:
+        call()
+    except ValueError as caught:
+        return caught
+    return None
+
+
+@program
+def cell_scopes(tf):
+    """Names of cells of a program's classes, and of their variables."""
+    cells = tf.nn.rnn_cell
+
+    class OwnCell(cells.RNNCell):
+        state_size = output_size = 3
+
+        def call(self, inputs, state):
+            weights = tf.get_variable("w", [inputs.shape[1], 3])
+            output = tf.tanh(tf.matmul(inputs, weights) + state)
+            return output, output
+
+    class OwnGRU(cells.GRUCell):
+        pass
+
+    with tf.Graph().as_default():
+        names = []
+        for make in (OwnCell, lambda: OwnGRU(3)):
+            tf.nn.dynamic_rnn(make(), tf.zeros([2, 3, 4]), dtype=tf.float32)
+            cell = make()
+            cell(tf.zeros([2, 4]), tf.zeros([2, 3]))
+            names.append(cell.name)
+        stack = cells.MultiRNNCell([cells.GRUCell(3), OwnGRU(3)])
+        stack(tf.zeros([2, 4]), stack.zero_state(2, tf.float32))
+        return [*names, stack.name, *(v.op.name for v in tf.global_variables())]
 
 
 def outcomes(tf):
