@@ -184,6 +184,32 @@ def cell_scopes(tf):
         return [*names, stack.name, *(v.op.name for v in tf.global_variables())]
 
 
+@program
+def split_arrays(tf):
+    """Arrays of parts: equal ones, others, and not as many as there are elements."""
+    outcomes = []
+    for lengths, arguments in (
+        ([1, 1, 1], {"size": 3}),
+        ([1, 2], {"size": 2}),
+        ([1, 2], {"size": 2, "infer_shape": False}),
+        ([1, 2], {"size": 3, "infer_shape": False}),
+        ([1, 2], {"size": 0, "infer_shape": False, "dynamic_size": True}),
+    ):
+        with tf.Graph().as_default(), tf.Session() as session:
+            outcomes.append(split_array(tf, session, lengths, arguments))
+    return outcomes
+
+
+def split_array(tf, session, lengths, arguments):
+    """The last part, or the type of an error and whether its words are there."""
+    try:
+        array = tf.TensorArray(tf.float32, **arguments).split([1.0, 2.0, 3.0], lengths)
+        return session.run(array.read(len(lengths) - 1)).tolist()
+    except tf.errors.InvalidArgumentError as error:
+        words = "Could not write to TensorArray index 1", "is not equal to the size of lengths"
+        return [type(error).__name__, [text in str(error) for text in words]]
+
+
 def outcomes(tf):
     """What each program gives."""
     return {function.__name__: function(tf) for function in PROGRAMS}
