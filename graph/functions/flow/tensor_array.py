@@ -246,11 +246,12 @@ class TensorArray:
             )
         other = np.flatnonzero(lengths != lengths[:1])
         if self._infer_shape and other.size:
+            name = self._flow.op.name.rpartition("/")[0]
             raise InvalidArgumentError(
                 None,
                 None,
-                f"TensorArray {self._flow.op.name.rpartition('/')[0]}: Could not write to TensorArray index "
-                f"{other[0]} because the value has {lengths[other[0]]} rows, which is incompatible "
+                f"TensorArray {name}: Could not write to TensorArray index {other[0]} because the "
+                f"value has {lengths[other[0]]} rows, which is incompatible "
                 f"with the TensorArray's inferred element shape, of {lengths[0]} rows (consider "
                 "setting infer_shape=False).",
             )
