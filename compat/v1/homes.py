@@ -451,7 +451,8 @@ RANDOM = {
     ),
     "graph.functions.random_draws": (
         "categorical fold_in gamma=random_gamma multinomial poisson=random_poisson split "
-        "stateless_categorical stateless_gamma stateless_multinomial stateless_poisson"
+        "stateless_binomial stateless_categorical stateless_gamma stateless_multinomial "
+        "stateless_poisson"
     ),
     "graph.functions.nn.sampling": (
         "all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "

@@ -22,6 +22,7 @@ from ...graph.functions.random_draws import multinomial as multinomial
 from ...graph.functions.random_draws import random_gamma as gamma
 from ...graph.functions.random_draws import random_poisson as poisson
 from ...graph.functions.random_draws import split as split
+from ...graph.functions.random_draws import stateless_binomial as stateless_binomial
 from ...graph.functions.random_draws import stateless_categorical as stateless_categorical
 from ...graph.functions.random_draws import stateless_gamma as stateless_gamma
 from ...graph.functions.random_draws import stateless_multinomial as stateless_multinomial

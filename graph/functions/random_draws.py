@@ -9,11 +9,11 @@ import numpy as np
 from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.dtype import as_numpy
+from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from .random import check_algorithm, op_seeds, sizes_of, stateless_uniform
 
 if TYPE_CHECKING:
-    from ..core.graph import Tensor
     from ..core.typing import DTypeLike, TensorLike
     from .array.creation import DynamicShape
 
@@ -165,6 +165,34 @@ def stateless_poisson(
     """Draws of Poisson distributions in `shape`, which ends in the shape of the rates `lam`."""
     with name_scope(name, "stateless_random_poisson", [seed, lam]):
         return ops.StatelessRandomPoisson(sizes_of(shape), seed, lam, dtype=dtype)
+
+
+def stateless_binomial(
+    shape: DynamicShape,
+    seed: TensorLike,
+    counts: TensorLike,
+    probs: TensorLike,
+    output_dtype: DTypeLike = np.int32,
+    name: str | None = None,
+) -> Tensor:
+    """How many of `counts` trials succeed, each with the probability `probs`.
+
+    Args:
+        shape: Of the result; it ends in the shape that `counts` and `probs` have together.
+        seed: [2], int32 or int64; the same seed gives the same numbers.
+        counts: Numbers of trials, of the type of `probs`, broadcast with it.
+        probs: Probabilities in [0, 1], float16, float32 or float64.
+        output_dtype: Of the result: float16, float32, float64, int32 or int64.
+        name: Of the operations.
+
+    Raises:
+        InvalidArgumentError: In the run, where `shape` does not end in that of the parameters.
+    """
+    with name_scope(name, "stateless_random_binomial", [shape, seed, counts, probs]):
+        parts = convert_to_tensor(probs, name="probs")
+        trials = convert_to_tensor(counts, None if isinstance(counts, Tensor) else parts.dtype)
+        sizes = sizes_of(shape)
+        return ops.StatelessRandomBinomial(sizes, seed, trials, parts, dtype=output_dtype)
 
 
 def split(seed: TensorLike, num: int = 2, alg: str = "auto_select") -> Tensor:

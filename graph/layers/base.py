@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-import re
 from collections.abc import Callable, Generator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
@@ -27,10 +26,11 @@ from ..core.composite.structure import flatten, map_structure
 from ..core.create import convert_to_tensor
 from ..core.dtype import DType, as_numpy
 from ..core.graph import Graph, Operation, Tensor
-from ..core.scopes import GraphKeys, get_collection_ref, get_default_graph, name_scope
+from ..core.scopes import GraphKeys, get_collection_ref, name_scope
 from ..core.tensor_shape import TensorShape
 from ..functions.array import creation
 from ..functions.array.slices import get_item
+from ..functions.nn.configurations import numbered, snake_case
 from ..functions.nn.named_functions import constraint_of, initializer_of, regularizer_of
 from ..variables.get_variable import get_variable
 from ..variables.variable_lists import global_variables
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from ..variables.variables import Constraint
 
 Activation: TypeAlias = "Callable[[Tensor], Tensor]"
-
-_COUNTS = "layer names"
 
 
 class LayerOptions(TypedDict, total=False):
@@ -165,7 +163,7 @@ class Layer:
         self._base_name = (
             kind if not name else name.name if isinstance(name, VariableScope) else name
         )
-        self._name = name if isinstance(name, str) and name else _numbered(kind)
+        self._name = name if isinstance(name, str) and name else numbered(kind)
         self._scope: VariableScope | None = None
         self._current_scope: VariableScope | None = None
         if _scope:
@@ -405,20 +403,6 @@ class Layer:
             is_private = isinstance(value, VariableScope | list)
             setattr(copied, name, copy.copy(cast("object", value)) if is_private else value)
         return copied
-
-
-def snake_case(name: str) -> str:
-    """A class's name as that of a scope: BatchNormalization is batch_normalization."""
-    parts = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    snake = re.sub(r"([a-z])([A-Z])", r"\1_\2", parts).lower()
-    return f"private{snake}" if snake.startswith("_") else snake
-
-
-def _numbered(kind: str) -> str:
-    """`dense_1`, `dense_2`, ... within a graph."""
-    counts = cast("dict[str, int]", get_default_graph().scopes.extras.setdefault(_COUNTS, {}))
-    counts[kind] = counts.get(kind, 0) + 1
-    return f"{kind}_{counts[kind]}"
 
 
 def _collect(key: str, items: Sequence[object]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math as mathematics
 from collections.abc import Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
 import numpy as np
@@ -40,9 +41,9 @@ class Initializer:
 
     def get_config(self) -> dict[str, ConfigValue]:
         """The arguments it was made with."""
-        return {name: value for name, value in vars(self).items() if name != "dtype"} | {
-            "dtype": self.dtype.name
-        }
+        names = signature(type(self)).parameters.keys() - {"dtype", "verify_shape"}
+        arguments = {name: value for name, value in vars(self).items() if name in names}
+        return {**arguments, "dtype": self.dtype.name}
 
     @classmethod
     def from_config(cls, config: dict[str, ConfigValue]) -> Initializer:

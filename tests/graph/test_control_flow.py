@@ -244,7 +244,7 @@ def test_tensor_array(session):
     assert array.stack().shape == (3, 2)
     grown = tf.TensorArray(tf.int32, size=0, dynamic_size=True).write(2, 5).write(0, 7)
     assert session.run(grown.stack()).tolist() == [7, 0, 5]
-    parts = tf.TensorArray(tf.float32, 2).split([1.0, 2.0, 3.0], [1, 2])
+    parts = tf.TensorArray(tf.float32, 2, infer_shape=False).split([1.0, 2.0, 3.0], [1, 2])
     assert session.run(parts.read(1)).tolist() == [2, 3]
     with pytest.raises(ValueError, match="TensorArray dtype is float32 but Op is trying to write"):
         array.write(0, tf.constant([1, 2]))

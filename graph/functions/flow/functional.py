@@ -266,7 +266,9 @@ def py_func(
 ) -> object:
     """What a Python function gives for arrays, as tensors.
 
-    The function stays with this process: it is not written with the graph.
+    The function stays with this process: it is not written with the graph. The functions of a run
+    are called one after another: where one waits for another the run does not end, nor does a
+    timeout end a function that waits.
 
     Args:
         func: A function of arrays that gives arrays.

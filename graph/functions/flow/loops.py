@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -51,9 +51,10 @@ def while_loop(
         return_same_structure: Whether a list of one variable stays a list.
 
     Raises:
-        TypeError: `cond` or `body` is no function.
+        TypeError: `cond` or `body` is no function, or sequences of `shape_invariants` are of other
+            types than those of `loop_vars`.
         ValueError: There are no loop variables, or the body changes their structure, types, or
-            shapes without an invariant that allows it.
+            shapes without an invariant that allows it, or `shape_invariants` nests otherwise.
     """
     if not callable(cond):
         raise TypeError("'cond' must be callable.")
@@ -113,13 +114,9 @@ class _Loop:
         if invariants is None:
             return [shape for leaf in flatten(self.structure) for shape in _leaf_shapes(leaf)]
         structure = [invariants] if is_bare else invariants
+        require_same_structure(self.structure, structure)
         leaves = flatten(self.structure)
-        listed = [_as_shape(shape) for shape in _shape_leaves(self.structure, structure)]
-        if len(listed) != len(leaves):
-            raise ValueError(
-                "'shape_invariants' must have the structure of 'loop_vars': "
-                f"{len(listed)} shapes for {len(leaves)} variables"
-            )
+        listed = [_as_shape(shape) for shape in flatten(structure)]
         shapes: list[Shape] = []
         for leaf, shape in zip(leaves, listed, strict=True):
             if isinstance(leaf, SparseTensor):
@@ -311,17 +308,6 @@ def _sparse_shapes(tensor: SparseTensor, shape: Shape) -> list[Shape]:
     return [(None, rank), (None,), (rank,)]
 
 
-def _shape_leaves(structure: object, invariants: object) -> list[object]:
-    """The shapes that stand where a structure has its leaves."""
-    if not is_nested(structure) or not is_nested(invariants):
-        return [invariants]
-    if isinstance(structure, Mapping) and isinstance(invariants, Mapping):
-        pairs = [(structure[key], invariants.get(key)) for key in sorted(structure)]
-    else:
-        pairs = [*zip(structure, invariants, strict=False)]
-    return [leaf for inner, shapes in pairs for leaf in _shape_leaves(inner, shapes)]
-
-
 def _as_shape(shape: object) -> Shape:
     if isinstance(shape, Spec):
         shape = shape.shape
@@ -331,8 +317,6 @@ def _as_shape(shape: object) -> Shape:
         return None
     if isinstance(shape, Composite):
         return ()
-    if isinstance(shape, (list, tuple)):
-        return TensorShape(cast("Sequence[int | None]", shape)).as_shape()
     raise ValueError(f"`shape_invariants` must be TensorShapes, got {shape!r}")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ....schema.errors import InvalidArgumentError
 from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.dtype import DType, as_numpy
@@ -14,6 +15,7 @@ from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.shapes import Shape, merge
 from ...core.tensor_shape import TensorShape
+from ...format.tensor_values import get_static_value
 from .control_flow import no_op
 
 if TYPE_CHECKING:
@@ -217,14 +219,42 @@ class TensorArray:
         return self._with(flow)
 
     def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
-        """The array of parts of `value` of these lengths along its first axis."""
+        """The array of parts of `value` of these lengths along its first axis.
+
+        Raises InvalidArgumentError where known lengths are not as many as the array has elements,
+        or, with `infer_shape`, not all the same.
+        """
         with name_scope(name, "TensorArraySplit"):
             tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
             self._require_dtype(tensor)
             sizes = ops.Cast(convert_to_tensor(lengths), DstT=np.dtype(np.int64))
+            self._require_lengths(get_static_value(sizes))
             if tensor.sizes is not None:
                 self._note((None, *tensor.sizes[1:]))
             return self._with(ops.TensorListSplit(tensor, self._spelled(), sizes))
+
+    def _require_lengths(self, lengths: object) -> None:
+        if not isinstance(lengths, np.ndarray) or lengths.ndim != 1:
+            return
+        if self._n_known is not None and len(lengths) != self._n_known:
+            raise InvalidArgumentError(
+                None,
+                None,
+                "TensorArray's size is not equal to the size of lengths "
+                f"({self._n_known} vs. {len(lengths)}), and the TensorArray is not marked as "
+                "dynamically resizeable",
+            )
+        other = np.flatnonzero(lengths != lengths[:1])
+        if self._infer_shape and other.size:
+            name = self._flow.op.name.rpartition("/")[0]
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"TensorArray {name}: Could not write to TensorArray index {other[0]} because the "
+                f"value has {lengths[other[0]]} rows, which is incompatible "
+                f"with the TensorArray's inferred element shape, of {lengths[0]} rows (consider "
+                "setting infer_shape=False).",
+            )
 
     def size(self, name: str | None = None) -> Tensor:
         """How many elements there are."""

@@ -202,7 +202,9 @@ def mean_cosine_distance(
     a, b, factors = matched(labels, predictions, weights)
     products = reduce_sum(ops.Mul(b, a), [dim], keepdims=True)
     value, update = mean(products, factors, name=name or "mean_cosine_distance")
-    return recorded(1.0 - value, 1.0 - update, metrics_collections, updates_collections)
+    one = np.float32(1)
+    distances = ops.Sub(one, value), ops.Sub(one, update)
+    return recorded(*distances, metrics_collections, updates_collections)
 
 
 def percentage_below(

@@ -11,7 +11,7 @@ from ...core.build import ops
 from ...core.composite.sparse_tensor import SparseTensor, SparseTensorValue
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
-from ...core.scopes import control_dependencies
+from ...core.scopes import control_dependencies, name_scope
 from ...variables.variable_scope import variable_scope
 from ..array import array
 from ..array.casting import cast
@@ -31,6 +31,8 @@ COUNTS = {
     "false_positives": (False, True),
 }
 """Name -> the label and the prediction that are counted."""
+ROLES = "value", "update_op"
+"""What the two results of a metric are called."""
 _EPSILON = 1e-7
 
 
@@ -101,7 +103,7 @@ false_positives_at_thresholds = _counts("false_positives", "Of each threshold, f
 true_negatives_at_thresholds = _counts("true_negatives", "Of each threshold, true negatives.")
 
 
-def _quotients(name: str, other: str, doc: str) -> Callable[..., Metric]:
+def _quotients(kind: str, other: str, doc: str) -> Callable[..., Metric]:
     def metric(
         labels: TensorLike,
         predictions: TensorLike,
@@ -114,10 +116,13 @@ def _quotients(name: str, other: str, doc: str) -> Callable[..., Metric]:
         with variable_scope(name, metric.__name__, [predictions, labels, weights]):
             names = ["true_positives", other]
             counts = _at_thresholds(labels, predictions, thresholds, weights, names)
-            value, update = (ops.RealDiv(hits, _EPSILON + hits + more) for hits, more in counts)
+            value, update = (
+                ops.RealDiv(hits, _EPSILON + hits + more, name=f"{kind}_{role}")
+                for role, (hits, more) in zip(ROLES, counts, strict=True)
+            )
             return recorded(value, update, metrics_collections, updates_collections)
 
-    metric.__name__ = metric.__qualname__ = f"{name}_at_thresholds"
+    metric.__name__ = metric.__qualname__ = f"{kind}_at_thresholds"
     metric.__doc__ = doc
     return metric
 
@@ -173,7 +178,10 @@ def auc(
     with variable_scope(name, "auc", [labels, predictions, weights]):
         counts = _at_thresholds(labels, predictions, limits, weights, list(COUNTS))
         area = _careful_area if (curve, summation_method) == ("PR", CAREFUL) else _area
-        value, update = (area(numbers, curve, summation_method) for numbers in counts)
+        value, update = (
+            area(numbers, curve, summation_method, role)
+            for role, numbers in zip(ROLES, counts, strict=True)
+        )
         return recorded(value, update, metrics_collections, updates_collections)
 
 
@@ -187,7 +195,7 @@ HEIGHTS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 """How high the curve is between two points."""
 
 
-def _area(counts: list[Tensor], curve: str, method: str) -> Tensor:
+def _area(counts: list[Tensor], curve: str, method: str, name: str) -> Tensor:
     """The area under points, in the order of COUNTS."""
     hits, misses, rejections, alarms = counts
     tiny = 1.0e-6
@@ -197,10 +205,10 @@ def _area(counts: list[Tensor], curve: str, method: str) -> Tensor:
     else:
         x, y = recalled, ops.RealDiv(hits + tiny, hits + alarms + tiny)
     heights = HEIGHTS[method](y[:-1], y[1:])
-    return reduce_sum(ops.Mul(x[:-1] - x[1:], heights))
+    return reduce_sum(ops.Mul(x[:-1] - x[1:], heights), name=name)
 
 
-def _careful_area(counts: list[Tensor], curve: str, method: str) -> Tensor:
+def _careful_area(counts: list[Tensor], curve: str, method: str, name: str) -> Tensor:
     """The area under precision over recall, between points as Davis and Goadrich interpolate."""
     hits, misses, _, alarms = counts
     zero = np.float32(0)
@@ -212,12 +220,13 @@ def _careful_area(counts: list[Tensor], curve: str, method: str) -> Tensor:
     ratio = ops.DivNoNan(before, ops.Maximum(after, zero))
     ratio = ops.SelectV2(both, ratio, ops.OnesLike(after))
     areas = slope * (change + start * ops.Log(ratio))
-    return reduce_sum(ops.DivNoNan(areas, ops.Maximum(hits[1:] + misses[1:], zero)))
+    rates = ops.DivNoNan(areas, ops.Maximum(hits[1:] + misses[1:], zero))
+    return reduce_sum(rates, name=name)
 
 
-def _best(values: Tensor, keys: Tensor) -> Tensor:
+def _best(values: Tensor, keys: Tensor, name: str) -> Tensor:
     """The element of `values` where `keys` is largest."""
-    return ops.GatherV2(values, ops.ArgMax(keys, np.int32(0)), np.int32(0))
+    return ops.GatherV2(values, ops.ArgMax(keys, np.int32(0)), np.int32(0), name=name)
 
 
 def _at_best(
@@ -225,7 +234,7 @@ def _at_best(
     predictions: TensorLike,
     weights: TensorLike | None,
     num_thresholds: int,
-    choose: Callable[[Tensor, Tensor], Tensor],
+    choose: Callable[[Tensor, Tensor, str], Tensor],
 ) -> list[Tensor]:
     """What `choose` gives for sensitivities and specificities: so far, and after this batch."""
     limits = _spaced(num_thresholds)
@@ -234,8 +243,9 @@ def _at_best(
         choose(
             ops.DivNoNan(hits, hits + misses + _EPSILON),
             ops.DivNoNan(rejections, rejections + alarms + _EPSILON),
+            role,
         )
-        for hits, misses, rejections, alarms in counts
+        for role, (hits, misses, rejections, alarms) in zip(ROLES, counts, strict=True)
     ]
 
 
@@ -257,8 +267,8 @@ def sensitivity_at_specificity(
         )
     with variable_scope(name, "sensitivity_at_specificity", [labels, predictions, weights]):
 
-        def choose(sensitivities: Tensor, specificities: Tensor) -> Tensor:
-            return _best(sensitivities, -ops.Abs(specificities - specificity))
+        def choose(sensitivities: Tensor, specificities: Tensor, role: str) -> Tensor:
+            return _best(sensitivities, -ops.Abs(specificities - specificity), role)
 
         value, update = _at_best(labels, predictions, weights, num_thresholds, choose)
         return recorded(value, update, metrics_collections, updates_collections)
@@ -282,9 +292,9 @@ def specificity_at_sensitivity(
         )
     with variable_scope(name, "specificity_at_sensitivity", [labels, predictions, weights]):
 
-        def choose(sensitivities: Tensor, specificities: Tensor) -> Tensor:
+        def choose(sensitivities: Tensor, specificities: Tensor, role: str) -> Tensor:
             distance = ops.Abs(sensitivities - sensitivity)
-            return _best(specificities[::-1], -distance[::-1])  # the last of several
+            return _best(specificities[::-1], -distance[::-1], role)  # the last of several
 
         value, update = _at_best(labels, predictions, weights, num_thresholds, choose)
         return recorded(value, update, metrics_collections, updates_collections)
@@ -380,17 +390,17 @@ def _among_best(name: str, is_recall: bool, doc: str) -> Callable[..., Metric]:
         name: str | None = None,
     ) -> Metric:
         at = "k" if k is None else k
-        suffix = "" if class_id is None else f"_class{class_id}"
-        default = f"{metric.__name__.removesuffix('_at_top_k')}_at_{at}{suffix}"
-        with variable_scope(name, default, [predictions_idx, labels, weights]):
+        suffix = f"_at_{at}" if class_id is None else f"_at_{at}_class{class_id}"
+        default = f"{metric.__name__.removesuffix('_at_top_k')}{suffix}"
+        with name_scope(name, default, [predictions_idx, labels, weights]) as scope:
             guesses = cast(convert_to_tensor(predictions_idx), np.int64)
             factors = None if weights is None else convert_to_tensor(weights)
             right, counted, missed = _hits(_labels(labels, guesses), guesses, class_id)
-            hits, new_hits = _summed(right, factors, "true_positive")
+            hits, new_hits = _summed(right, factors, f"true_positive{suffix}")
             wrong = missed if is_recall else ops.LogicalAnd(counted, ops.LogicalNot(right))
             label = "false_negative" if is_recall else "false_positive"
-            others, new_others = _summed(wrong, factors, label)
-            value = ops.RealDiv(hits, hits + others, name="value")
+            others, new_others = _summed(wrong, factors, f"{label}{suffix}")
+            value = ops.RealDiv(hits, hits + others, name=scope)
             update = ops.RealDiv(new_hits, new_hits + new_others, name="update")
             return recorded(value, update, metrics_collections, updates_collections)
 
@@ -452,7 +462,8 @@ def average_precision_at_k(
     """The mean over rows of the mean precision at each place, among the `k` best, that is right."""
     if k < 1:
         raise ValueError(f"Invalid k={k}. `k` should be >= 1.")
-    with variable_scope(name, f"average_precision_at_{k}", [predictions, labels, weights]):
+    operands = [predictions, labels, weights]
+    with name_scope(name, f"average_precision_at_{k}", operands) as scope:
         _, best = ops.TopKV2(predictions, np.int32(k))
         guesses = cast(best, np.int64)
         rows = _labels(labels, guesses)
@@ -470,12 +481,12 @@ def average_precision_at_k(
         factors = ops.OnesLike(average)
         if weights is not None:
             factors = ops.Mul(factors, cast(convert_to_tensor(weights), np.float64))
-        most_variable = metric_variable((), np.float64, "max")
+        most_variable = metric_variable((), np.float64, "max_1")
         total = metric_variable((), np.float64, "total")
         new_most = most_variable.assign_add(reduce_sum(factors))
         new_total = total.assign_add(reduce_sum(ops.Mul(average, factors)))
         value = ops.DivNoNan(total.value(), most_variable.value(), name="mean")
-        update = ops.DivNoNan(new_total, new_most, name="update")
+        update = ops.DivNoNan(new_total, new_most, name=scope)
         return recorded(value, update, metrics_collections, updates_collections)
 
 

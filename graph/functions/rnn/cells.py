@@ -26,13 +26,17 @@ from ...variables.partitioned import PartitionedVariable, fixed_size_partitioner
 from ...variables.variable_scope import VariableScope, variable_scope
 from ..array import array, creation
 from ..nn import activations
+from ..nn.configurations import as_config, numbered, snake_case
 from ..nn.named_functions import activation_of, initializer_of
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ...core.typing import DTypeLike, ShapeLike, TensorLike
     from ...variables.partitioned import Partitioner
     from ...variables.variable_scope import InitializerLike, Reuse
     from ...variables.variables import Variable
+    from ..nn.configurations import Config
 
 State: TypeAlias = "Tensor | Sequence[State] | LSTMStateTuple"
 """A tensor, or a nested structure of them."""
@@ -76,7 +80,8 @@ class RNNCell:
         reuse: Whether its variables are there already.
     """
 
-    NAME: ClassVar[str] = "rnn_cell"
+    CONFIGURED: ClassVar[tuple[str, ...]] = ()
+    """The arguments beside name, `trainable` and `dtype`; attributes of an underscore more."""
 
     def __init__(
         self,
@@ -87,7 +92,9 @@ class RNNCell:
     ):
         self.trainable = trainable
         self.built = False
-        self._base_name = name or self.NAME
+        kind = snake_case(type(self).__name__)
+        self._base_name = name or kind
+        self._name = name or numbered(kind)
         self._dtype = None if dtype is None else as_numpy(dtype)
         self._reuse = _reuse
         self._scope: VariableScope | None = None
@@ -96,8 +103,19 @@ class RNNCell:
 
     @property
     def name(self) -> str:
-        """The name of its variable scope, before it is made unique."""
-        return self._base_name
+        """Its name: that of its class with a number where it was left out."""
+        return self._name
+
+    def get_config(self) -> Config:
+        """The arguments it was made with: numbers, text, and functions by their names."""
+        dtype = None if self._dtype is None else self._dtype.name
+        config: Config = {"name": self._name, "trainable": self.trainable, "dtype": dtype}
+        return config | {name: as_config(getattr(self, f"_{name}")) for name in self.CONFIGURED}
+
+    @classmethod
+    def from_config(cls, config: Config) -> Self:
+        """The cell with the arguments that `get_config` gives."""
+        return cast("Callable[..., Self]", cls)(**config)
 
     @property
     def dtype(self) -> np.dtype | None:
@@ -281,25 +299,6 @@ class RNNCell:
             )
 
 
-def require_cell(name: str, cell: object) -> None:
-    """Raises TypeError, with what is missing, unless the argument `name` is like an RNNCell."""
-    has_start = hasattr(cell, "get_initial_state") or hasattr(cell, "zero_state")
-    parts = {
-        "'output_size' property is missing": _has(cell, "output_size"),
-        "'state_size' property is missing": _has(cell, "state_size"),
-        "either 'zero_state' or 'get_initial_state' method is required": has_start,
-        "is not callable": callable(cell),
-    }
-    missing = ", ".join(words for words, is_there in parts.items() if not is_there)
-    if missing:
-        raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {missing}.")
-
-
-def _has(cell: object, name: str) -> bool:
-    """Whether an object has a property, which may refuse to tell its value yet."""
-    return hasattr(type(cell), name) or hasattr(cell, name)
-
-
 def as_input(value: object) -> Tensor:
     """What a cell is called with, as a tensor."""
     return convert_to_tensor(cast("TensorLike", value))
@@ -341,7 +340,7 @@ class Units(RNNCell):
         if kwargs:
             raise TypeError(f"unknown arguments: {', '.join(kwargs)}")
         self._num_units = num_units
-        self._activation: Activation = activation_of(activation) or ops.Tanh
+        self._activation = cast("Activation", activation_of(activation or "tanh"))
 
     def __call__(
         self, inputs: TensorLike, state: State, scope: str | VariableScope | None = None
@@ -369,7 +368,7 @@ class Units(RNNCell):
 class BasicRNNCell(Units):
     """output = new state = activation(input @ w + state @ u + bias)."""
 
-    NAME = "basic_rnn_cell"
+    CONFIGURED = "num_units", "activation", "reuse"
 
     def build(self, inputs_shape: TensorShape) -> None:
         """Makes `kernel` and `bias`."""
@@ -389,7 +388,7 @@ class BasicRNNCell(Units):
 class GRUCell(Units):
     """A gated recurrent unit; its gates' biases start at 1."""
 
-    NAME = "gru_cell"
+    CONFIGURED = "num_units", "kernel_initializer", "bias_initializer", "activation", "reuse"
 
     def __init__(
         self,
@@ -403,12 +402,13 @@ class GRUCell(Units):
         **kwargs: bool,
     ):
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
-        self._initializers = kernel_initializer, bias_initializer
+        self._kernel_initializer = initializer_of(kernel_initializer)
+        self._bias_initializer = initializer_of(bias_initializer)
 
     def build(self, inputs_shape: TensorShape) -> None:
         """Makes `gates/kernel`, `gates/bias`, `candidate/kernel` and `candidate/bias`."""
         n, depth = self._num_units, depth_of(self, inputs_shape)
-        kernel, bias = self._initializers
+        kernel, bias = self._kernel_initializer, self._bias_initializer
         ones = Constant(1.0) if bias is None else bias
         zeros = zeros_initializer() if bias is None else bias
         add = self.add_variable
@@ -439,7 +439,7 @@ class GRUCell(Units):
 class BasicLSTMCell(Units):
     """An LSTM without peepholes, clipping or projection."""
 
-    NAME = "basic_lstm_cell"
+    CONFIGURED = "num_units", "forget_bias", "state_is_tuple", "activation", "reuse"
 
     def __init__(
         self,
@@ -500,7 +500,11 @@ def joined_state(c: Tensor, h: Tensor, is_tuple: bool) -> State:
 class LSTMCell(Units):
     """An LSTM with peepholes, clipping and a projection of its output, as asked for."""
 
-    NAME = "lstm_cell"
+    CONFIGURED = (
+        *("num_units", "use_peepholes", "cell_clip", "initializer", "num_proj", "proj_clip"),
+        *("num_unit_shards", "num_proj_shards", "forget_bias", "state_is_tuple", "activation"),
+        "reuse",
+    )
 
     def __init__(
         self,
@@ -525,7 +529,7 @@ class LSTMCell(Units):
         self._use_peepholes, self._cell_clip, self._initializer = (
             use_peepholes,
             cell_clip,
-            initializer,
+            initializer_of(initializer),
         )
         self._num_proj, self._proj_clip = num_proj, proj_clip
         self._forget_bias, self._state_is_tuple = forget_bias, state_is_tuple

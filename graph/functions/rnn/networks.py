@@ -19,7 +19,8 @@ from ..array.casting import cast as as_dtype
 from ..flow.loops import while_loop
 from ..flow.tensor_array import TensorArray
 from ..math.reductions import reduce_all
-from .cells import RNNCell, State, require_cell, shape_of
+from .cells import RNNCell, State, shape_of
+from .wrappers import require_cell
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike

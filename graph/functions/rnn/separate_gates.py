@@ -51,8 +51,6 @@ class TfLiteRNNCell(Units):
         dtype: Of the variables.
     """
 
-    NAME = "tf_lite_rnn_cell"
-
     def __init__(
         self,
         num_units: int,
@@ -86,8 +84,6 @@ class TFLiteLSTMCell(Units):
     Args: as `tf.nn.rnn_cell.LSTMCell`; `activation` also by its name in Keras. `forget_bias` is
         what the bias of the forget gate begins with.
     """
-
-    NAME = "tf_lite_lstm_cell"
 
     def __init__(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, cast
 
 from ...core.build import ops
@@ -14,17 +15,38 @@ from ...core.dtype import as_numpy
 from ...variables.variable_scope import variable_scope
 from ..array import array
 from ..nn.normalization import dropout
-from .cells import LSTMStateTuple, RNNCell, as_input, require_cell, shape_of
+from .cells import LSTMStateTuple, RNNCell, as_input, shape_of
 
 if TYPE_CHECKING:
     import numpy as np
+    from typing_extensions import Self
 
     from ...core.graph import Tensor
     from ...core.scopes import DeviceSpec
     from ...core.typing import DTypeLike, TensorLike
     from ...variables.variable_scope import VariableScope
     from ...variables.variables import Variable
+    from ..nn.configurations import Config
     from .cells import Size, State
+
+
+def require_cell(name: str, cell: object) -> None:
+    """Raises TypeError, with what is missing, unless the argument `name` is like an RNNCell."""
+    has_start = hasattr(cell, "get_initial_state") or hasattr(cell, "zero_state")
+    parts = {
+        "'output_size' property is missing": _has(cell, "output_size"),
+        "'state_size' property is missing": _has(cell, "state_size"),
+        "either 'zero_state' or 'get_initial_state' method is required": has_start,
+        "is not callable": callable(cell),
+    }
+    missing = ", ".join(words for words, is_there in parts.items() if not is_there)
+    if missing:
+        raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {missing}.")
+
+
+def _has(cell: object, name: str) -> bool:
+    """Whether an object has a property, which may refuse to tell its value yet."""
+    return hasattr(type(cell), name) or hasattr(cell, name)
 
 
 class MultiRNNCell(RNNCell):
@@ -32,8 +54,6 @@ class MultiRNNCell(RNNCell):
 
     Raises TypeError unless `cells` is a list, ValueError when it is empty.
     """
-
-    NAME = "multi_rnn_cell"
 
     def __init__(self, cells: Sequence[RNNCell], state_is_tuple: bool = True):
         super().__init__()
@@ -103,6 +123,27 @@ class _Wrapper(RNNCell, ABC):
         require_cell("cell", cell)
         self._cell = cell
 
+    def get_config(self) -> Config:
+        """The arguments it was made with, the cell inside as its class and configuration."""
+        cell = {"class_name": type(self._cell).__name__, "config": self._cell.get_config()}
+        return super().get_config() | {"cell": cell}
+
+    @classmethod
+    def from_config(cls, config: Config) -> Self:
+        """The wrapper with the arguments that `get_config` gives, around `config["cell"]`.
+
+        Raises ValueError unless that was replaced by a cell.
+        """
+        if isinstance(config["cell"], dict):
+            raise ValueError(
+                "RNNCellWrapper cannot reconstruct the wrapped cell. Please overwrite the cell in "
+                "the config with a RNNCell instance."
+            )
+        arguments = {name: config[name] for name in signature(cls).parameters if name in config}
+        wrapper = cast("Callable[..., Self]", cls)(**arguments)
+        wrapper._name = str(config.get("name", wrapper._name))
+        return wrapper
+
     @property
     def wrapped_cell(self) -> RNNCell:
         """The cell inside."""
@@ -153,6 +194,11 @@ class DropoutWrapper(_Wrapper):
         dropout_state_filter_visitor: Says which parts of the state lose elements.
     """
 
+    CONFIGURED = (
+        *("input_keep_prob", "output_keep_prob", "state_keep_prob", "variational_recurrent"),
+        *("input_size", "seed"),
+    )
+
     def __init__(
         self,
         cell: RNNCell,
@@ -174,13 +220,21 @@ class DropoutWrapper(_Wrapper):
         for name, keep in self._keeps.items():
             if isinstance(keep, (int, float)) and not 0 < keep <= 1:
                 raise ValueError(f"Parameter {name}_keep_prob must be between 0 and 1: {keep}")
-        self._seed = seed
+        self._input_keep_prob, self._output_keep_prob = input_keep_prob, output_keep_prob
+        self._state_keep_prob, self._seed = state_keep_prob, seed
+        self._variational_recurrent, self._input_size = variational_recurrent, input_size
+        self._dtype = None if dtype is None else as_numpy(dtype)
         self._filter = dropout_state_filter_visitor
         self._noise: dict[str, Tensor] = {}
         if variational_recurrent:
             if dtype is None:
                 raise ValueError("When variational_recurrent=True, dtype must be provided")
             self._draw(cast("Size | None", input_size), as_numpy(dtype))
+
+    def get_config(self) -> Config:
+        """The arguments it was made with; `dropout_state_filter_visitor` as it is, if any."""
+        visitor = {} if self._filter is None else {"dropout_state_filter_visitor": self._filter}
+        return super().get_config() | visitor
 
     def _draw(self, input_size: Size | None, dtype: np.dtype) -> None:
         """The numbers of a run, which every step uses again."""
@@ -250,17 +304,24 @@ class ResidualWrapper(_Wrapper):
         self, cell: RNNCell, residual_fn: Callable[[Tensor, Tensor], Tensor] | None = None
     ):
         super().__init__(cell)
-        self._residual = residual_fn or ops.AddV2
+        self._residual_fn = residual_fn
+
+    def get_config(self) -> Config:
+        """The arguments it was made with; `residual_fn` as it is, if any."""
+        function = {} if self._residual_fn is None else {"residual_fn": self._residual_fn}
+        return super().get_config() | function
 
     def _wrapped(
         self, inputs: Tensor, state: State, scope: str | VariableScope | None
     ) -> tuple[Tensor, State]:
         output, after = self._cell(inputs, state, scope)
-        return self._residual(inputs, output), after
+        return (self._residual_fn or ops.AddV2)(inputs, output), after
 
 
 class DeviceWrapper(_Wrapper):
     """A cell whose operations have a device noted."""
+
+    CONFIGURED = ("device",)
 
     def __init__(self, cell: RNNCell, device: DeviceSpec):
         super().__init__(cell)

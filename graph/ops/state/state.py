@@ -69,6 +69,7 @@ add_row("ResourceGatherNd", None, _gathered_nd_shape)
 for _name in (
     "RandomStandardNormal",
     "RandomUniform",
+    "StatelessRandomBinomial",
     "StatelessRandomGammaV2",
     "StatelessRandomPoisson",
     "TruncatedNormal",

@@ -24,8 +24,8 @@ _DOUBLE = np.dtype(np.float64)
 class _Draws:
     """The uniform and normal numbers for one result: each counter gives two, the last one first."""
 
-    def __init__(self, stream: Philox, index: int):
-        self._stream, self._counter = stream, index * _PER_NUMBER
+    def __init__(self, stream: Philox, index: int, per_number: int = _PER_NUMBER):
+        self._stream, self._counter = stream, index * per_number
         self._left: dict[str, list[float]] = {"uniform": [], "normal": []}
 
     def _next(self, kind: str, draw: Callable[[Philox, int, np.dtype], np.ndarray]) -> float:
@@ -142,6 +142,107 @@ _stateful("RandomGamma", _gamma)
 _stateful("RandomPoissonV2", _poisson)
 _stateless("StatelessRandomGammaV2", _gamma)
 _stateless("StatelessRandomPoisson", _poisson)
+
+
+_PER_INVERSION = 42
+"""Counters of a binomial number that is a count of geometric ones."""
+
+
+def _by_inversion(draws: _Draws, count: float, part: float) -> float:
+    """How many geometric numbers add up to `count`, where their mean is below 10."""
+    total, n = 0.0, 0
+    while True:
+        u = draws.uniform()
+        total += math.ceil(math.log(u) / math.log1p(-part)) if u else math.inf
+        if total > count:
+            return n
+        n += 1
+
+
+_TAILS = (
+    *(0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509),
+    *(0.0166446911898211, 0.0138761288230707, 0.0118967099458917, 0.0104112652619720),
+    *(0.00925546218271273, 0.00833056343336287),
+)
+
+
+def _tail(k: float) -> float:
+    """What Stirling's formula lacks of log(k!)."""
+    if k <= 9:
+        return _TAILS[int(k)]
+    square = (k + 1) * (k + 1)
+    return (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1)
+
+
+def _by_rejection(draws: _Draws, count: float, part: float) -> float:
+    """Hormann, The generation of binomial random variates, 1993: BTRS."""
+    deviation = math.sqrt(count * part * (1 - part))
+    b = 1.15 + 2.53 * deviation
+    a = -0.0873 + 0.0248 * b + 0.01 * part
+    ratio = part / (1 - part)
+    alpha = (2.83 + 5.1 / b) * deviation
+    m = math.floor((count + 1) * part)
+    while True:
+        u = draws.uniform() - 0.5
+        v = draws.uniform()
+        edge = 0.5 - abs(u)
+        k = math.floor((2 * a / edge + b) * u + count * part + 0.5) if edge else -1
+        if edge >= 0.07 and v <= 0.92 - 4.2 / b:
+            return k
+        if k < 0 or k > count:
+            continue
+        s = math.log(v * alpha / (a / (edge * edge) + b)) if v else -math.inf
+        if s <= (
+            (m + 0.5) * math.log((m + 1) / (ratio * (count - m + 1)))
+            + (count + 1) * math.log((count - m + 1) / (count - k + 1))
+            + (k + 0.5) * math.log(ratio * (count - k + 1) / (k + 1))
+            + (_tail(m) + _tail(count - m) - _tail(k) - _tail(count - k))
+        ):
+            return k
+
+
+def _binomial(stream: Philox, index: int, count: np.floating, part: np.floating) -> float:
+    """The `index`-th number of successes of `count` trials, each with the probability `part`."""
+    n, kind = float(count), type(part)
+    if n <= 0 or part <= 0:
+        return 0.0
+    if part >= 1:
+        return n
+    if math.isnan(part):
+        return math.nan
+    smaller = part if part <= kind(0.5) else kind(1) - part
+    is_many = count * smaller >= 10
+    draws = _Draws(stream, index, _PER_NUMBER if is_many else _PER_INVERSION)
+    drawn = (_by_rejection if is_many else _by_inversion)(draws, n, float(smaller))
+    return drawn if smaller is part else n - drawn
+
+
+@hosted("StatelessRandomBinomial")
+def stateless_binomial(
+    op: Operation,
+    state: State,
+    shape: np.ndarray,
+    seed: np.ndarray,
+    counts: np.ndarray,
+    parts: np.ndarray,
+) -> np.ndarray:
+    """Binomial numbers, the same for the same seed."""
+    sizes = tuple(shape.tolist())
+    try:
+        pairs = np.broadcast_arrays(counts, parts)
+    except ValueError:
+        raise ValueError(
+            "counts and probs must have compatible batch dimensions: "
+            f"{list(counts.shape)} vs. {list(parts.shape)}"
+        ) from None
+    ndim = pairs[0].ndim
+    if sizes[len(sizes) - ndim :] != pairs[0].shape:
+        raise ValueError("Shape passed in must end with broadcasted shape.")
+    n = math.prod(sizes[: len(sizes) - ndim])
+    stream, result = stream_of(seed), np.empty((n, pairs[0].size))
+    for i, (count, part) in enumerate(zip(*(values.ravel() for values in pairs), strict=True)):
+        result[:, i] = [_binomial(stream, i * n + j, count, part) for j in range(n)]
+    return result.reshape(sizes).astype(_dtype_of(op))
 
 
 def _classes(stream: Philox, logits: np.ndarray, n: int, dtype: np.dtype) -> np.ndarray:

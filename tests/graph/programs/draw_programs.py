@@ -98,6 +98,21 @@ def other_types_and_shapes(tf):
     return loop(tf, step, 3, tf.zeros([2], tf.float64), tf.constant(0.0))
 
 
+@program
+def binomial_numbers(tf):
+    """Numbers of successes, by counting and by rejection, and parameters of other shapes."""
+    parts = [0.0, 0.01, 0.3, 0.5, 0.7, 0.99, 1.0]
+    counts = [[0.0], [1.0], [20.0], [1000.0]]
+    draw = tf.random.stateless_binomial
+    return [
+        draw([5, 4, 7], [3, 4], counts, parts),
+        draw([2, 3], [1, 2], 50.0, tf.constant([0.2, 0.4, 0.6], tf.float64), tf.float64),
+        draw([6], tf.constant([7, 8], tf.int64), 12, 0.25, tf.int64),
+        draw([0, 7], [3, 4], 9.0, parts),
+        draw(tf.placeholder_with_default([2, 7], [None]), [3, 4], 9.0, parts),
+    ]
+
+
 def values_of(tf, function):
     """What two runs of a program give."""
     with tf.Graph().as_default(), tf.Session() as session:

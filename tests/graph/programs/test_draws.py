@@ -54,3 +54,11 @@ def test_one_stream_for_instructions_and_kernels():
         runs = [session.run(known) for _ in range(2)]
     np.testing.assert_array_equal(fed[:2], runs)
     assert len(np.unique(np.concatenate(fed))) == 18
+
+
+def test_binomial_shapes_end_in_those_of_the_parameters():
+    words = "Shape passed in must end with broadcasted shape."
+    with tf.Graph().as_default(), tf.Session() as session:
+        numbers = tf.random.stateless_binomial([7, 2], [3, 4], 9.0, [0.5] * 7)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+            session.run(numbers)
