@@ -139,5 +139,4 @@ def test_the_page_on_extending_names_all_files_that_have_its_operation():
         "converter/onnx/recurrent.py",
     }  # inside other operators
     survivors |= {"converter/onnx/microsoft/quantized.py"}  # with scales
-    survivors |= {"graph/functions/nn/named_functions.py"}  # as layers name it
     assert {home for home in homes if home not in page} == formulas | versions | survivors
