@@ -21,8 +21,10 @@ def check_sparsity(sparsity: Record, shape: list[int]) -> int:
 
     Raises ModelError when the levels do not describe a tensor of that shape.
     """
-    order: list[int] = [] if sparsity.traversal_order is None else list(sparsity.traversal_order)
-    block_map: list[int] = [] if sparsity.block_map is None else list(sparsity.block_map)
+    order, block_map = (
+        [] if numbers is None else [int(number) for number in numbers]
+        for numbers in (sparsity.traversal_order, sparsity.block_map)
+    )
     levels = sparsity.dim_metadata or ()
     rank, n_levels = len(shape), len(shape) + len(block_map)
     if sorted(order[:rank]) != list(range(rank)) or sorted(order[rank:]) != list(

@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import float32
 from numba.core import ir as numba_ir
 
-from flatlite.engine.build import compiler, driver, image, lowering, target
+from flatlite.engine.build import cache, compiler, driver, image, lowering, target
 from flatlite.engine.build.declaration import Declaration
 from flatlite.engine.build.independent import independent
 from flatlite.engine.build.kernel import KERNELS, Kernel, inline, kernel, set_fault
@@ -214,6 +214,14 @@ def test_a_name_is_declared_once():
         kernel("x:float32[1] out:float32[1]")(twice)
 
 
+def test_every_kernel_is_part_of_an_image():
+    """A kernel made of another file's function would be declared there, where no image has it."""
+    modules = {compiler.import_kernels(name) for name in cache.modules()}
+    folder = compiler.import_kernels("copy").partition(".kernels.")[0]
+    declared = {name for name in KERNELS if name.startswith(f"{folder}.kernels.")}
+    assert declared <= modules
+
+
 def reports(x, out, first, last, fault):
     for i in range(first, last):
         out[i] = x[i]
@@ -265,7 +273,7 @@ def test_loops_in_place_are_vectors_whatever_the_addresses(block):
 
 
 COMPARED = """
-from flatlite.engine.build import compiler, kernel
+from flatlite.engine.build import cache, compiler, kernel
 from flatlite.engine.kernels.elementwise import {module}
 made = kernel.KERNELS[{module}.__name__]["{name}"]
 text = str(compiler.compile_kernels("{module}", [made]).module)

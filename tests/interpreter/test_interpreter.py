@@ -516,15 +516,17 @@ def test_what_is_made_while_collection_is_paused_is_old():
 
 
 def test_what_the_caller_froze_stays_frozen():
+    """The number of frozen objects proves nothing: other threads let go of theirs at any time."""
+    frozen = Cycle()
     gc.freeze()
     try:
-        frozen = gc.get_freeze_count()
         with collection_paused():
-            kept = Cycle()
-        assert gc.get_freeze_count() == frozen
-        assert not is_old(kept)
+            young = Cycle()
+        assert not is_old(frozen)
+        assert not is_old(young)
     finally:
         gc.unfreeze()
+    assert is_old(frozen)
 
 
 def test_who_collects_nothing_goes_on_with_that():

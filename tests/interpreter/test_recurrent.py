@@ -1,9 +1,11 @@
 """Recurrent operators against LiteRT, over several calls: their state lasts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from recurrent_draws import Draw, with_weights_of_uint8
-from recurrent_models import SORTS, content
+from recurrent_models import SORTS, Sort, content
 
 from flatlite.engine.families import recurrent
 from flatlite.engine.plan import program
@@ -154,9 +156,14 @@ def of_a_sequence(step, tensors):
         tensors[index].shape = (2, 1, tensors[index].shape[-1])
 
 
+def of_eleven(step, tensors):
+    step.intermediates.pop()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (of_eleven, "int8 needs 5 intermediate tensors with scales or 12, got 11"),
         (without_norms, "int8 with 12 intermediate tensors needs layer norm coefficients, and a"),
         (without_projection_bias, "projection with a bias"),
         (of_another_cell_scale, "the scale of the cell state must be 3.0517578125e-05, got 0.0004"),
@@ -167,6 +174,26 @@ def test_narrow_products_need_what_tflite_reads(change, message):
     interpreter = Interpreter(model_content=narrow(change))
     with pytest.raises(RuntimeError, match=message):
         interpreter.allocate_tensors()
+
+
+@pytest.mark.parametrize("name", ["cell_clip", "proj_clip"])
+@pytest.mark.parametrize("limit", [-1.0, np.nan])
+@pytest.mark.parametrize(
+    "sort",
+    [
+        *(Sort("UNIDIRECTIONAL_SEQUENCE_LSTM", numbers) for numbers in ("float32", "int8")),
+        Sort("LSTM"),
+        Sort("BIDIRECTIONAL_SEQUENCE_LSTM"),
+        next(sort for sort in SORTS if sort.narrow),
+    ],
+    ids=lambda sort: sort.name,
+)
+def test_limits_are_none_or_positive(sort, name, limit, litert):
+    model = content(replace(sort, options=(("fused_activation_function", 4), (name, limit))))
+    message = f"{name} must be 0 or more, got {limit}"
+    with pytest.raises(RuntimeError, match=message):
+        Interpreter(model_content=model).allocate_tensors()
+    assert f"{name} >= 0 was not true" in litert.run(model)
 
 
 def test_narrow_products_leave_the_input_gate_out(litert):

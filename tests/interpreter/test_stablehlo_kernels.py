@@ -84,6 +84,26 @@ def test_bytes_without_scales_are_compared_as_they_are(kind, dtype):
     compare(save(b.outputs(out)), [x, y], [getattr(np, kind.lower())(x, y)])
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+@pytest.mark.parametrize(
+    ("kind", "function"), [("ADD", np.add), ("SUB", np.subtract), ("MUL", np.multiply)]
+)
+def test_integers_without_scales_wrap_around(kind, function, dtype, litert):
+    """LiteRT ends the process for ADD and SUB, but for ADD of int16; MUL of 8 bits is 0 there."""
+    b = Builder()
+    operands = [b.input(name, (4,), dtype.upper()) for name in "xy"]
+    out = b.tensor("out", (4,), dtype.upper())
+    b.op(kind, operands, [out])
+    limits = np.iinfo(dtype)
+    x, y = np.array([limits.max, limits.min, 7, 100], dtype), np.array([3, 5, 2, 3], dtype)
+    file, expected = save(b.outputs(out)), function(x, y)
+    compare(file, [x, y], [expected])
+    theirs = litert.run(file, [[x, y]])
+    if kind == "MUL":
+        zeros = np.zeros_like(expected)
+        np.testing.assert_array_equal(theirs[0][0], expected if dtype == "int16" else zeros)
+
+
 SCATTERED = {"update_window_dims": [1], "inserted_window_dims": [0],
              "scatter_dims_to_operand_dims": [0], "index_vector_dim": 1}  # fmt: skip
 BROKEN = {

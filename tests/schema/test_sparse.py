@@ -48,6 +48,7 @@ def test_blocks():
     ("levels", "shape", "message"),
     [
         (sparsity([0, 0], [dense(2), dense(2)]), [2, 2], "traversal_order must hold 2 dimensions"),
+        (sparsity(np.int32([0]), [dense(2)]), [2, 2], r"must hold 2 .* got \[0\]"),
         (sparsity([0], [dense(2)]), [2, 2], r"traversal_order must hold 2 .* got \[0\]"),
         (sparsity([0, 1], [dense(2)]), [2, 2], "dim_metadata must have 2 entries, got 1"),
         (sparsity([0], [dense(3)]), [2], "dimension 0 must have a size of 2, got 3"),

@@ -30,7 +30,7 @@ from flatlite.schema import tables
 from flatlite.schema.flatbuffer import Record
 
 SECONDS = 2  # of one model; a loop without end must be interruptible
-GRACE = 120  # more, and the process has hung
+GRACE = 600  # more, and the process has hung: others may have the processor for minutes
 MEMORY = 2 << 30
 LARGE = 1 << 20  # elements of a tensor
 ALLOWED = (ValueError, RuntimeError, MemoryError)

@@ -187,6 +187,9 @@ def _parts(node: Node, offsets: OperandOffsets) -> Parts:
         parts.projection is not None or parts.projection_bias is None,
         "a projection bias must come with projection weights",
     )
+    for name in ("cell_clip", "proj_clip"):
+        limit = getattr(node.options, name)
+        node.require(limit >= 0, f"{name} must be 0 or more, got {limit}")
     return parts
 
 
@@ -286,7 +289,7 @@ def _cell(node: Node, parts: Parts, n: int, first: int) -> Callable[[Program], r
     projection = None if parts.projection is None else weights_of(node, [parts.projection])
     bias = parts.projection_bias
     bias = None if bias is None else require_float32(node, bias)
-    clips = max(float(options.cell_clip), 0.0), max(float(options.proj_clip), 0.0)
+    clips = float(options.cell_clip), float(options.proj_clip)
 
     def build(program: Program) -> recurrent.LSTM:
         with_norms = any(norms)

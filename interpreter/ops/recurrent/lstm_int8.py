@@ -233,7 +233,7 @@ def _cell(node: Node, x: Operand, parts: Parts, positions: tuple[int, int]) -> _
         quantization_of(node, hidden, f"'{hidden.name}'").zero_point,
         (
             int(min(np.float32(cell_clip) / np.float32(_CELL_SCALE), 32767)),
-            int(min(np.float32(max(options.proj_clip, 0)) / np.float32(out.scale), 127)),
+            int(min(np.float32(options.proj_clip) / np.float32(out.scale), 127)),
         ),
     )
 

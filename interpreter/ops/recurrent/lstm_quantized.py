@@ -14,6 +14,7 @@ from ....engine.plan.buffer import constant
 from ....schema.dtypes import tf_name
 from ...checks import required_input
 from ..quantized import quantization_of
+from .lstm_int8 import INTERMEDIATES
 from .rnn import initialized, state_of
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ def lstm_quantized(
     n, n_out = sizes
     node.require(
         len(node.intermediates) == _INTERMEDIATES,
-        f"int8 needs {_INTERMEDIATES} intermediate tensors with scales, "
-        f"got {len(node.intermediates)}",
+        f"int8 needs {_INTERMEDIATES} intermediate tensors with scales"
+        f"{f' or {INTERMEDIATES}' * (node.kind == 'LSTM')}, got {len(node.intermediates)}",
     )
     _check_types(node, parts)
     hidden = state_of(node, positions[0], layout.batch, n_out)
