@@ -146,4 +146,10 @@ def row_position(x, out, smallest, first, last, fault):
         out[r] = best_index
 
 
-kernel(RUNNING.format("int64"), name="cumulate", T=(int32, int64))(running(int64))
+_cumulate = inline(running(int64))
+
+
+@kernel(RUNNING.format("int64"), T=(int32, int64))
+def cumulate(x, out, scratch, exclusive, reverse, first, last, fault):
+    """What `running` is."""
+    _cumulate(x, out, scratch, exclusive, reverse, first, last, fault)
