@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..lowering.boxes import TINY, beyond, with_areas
 from ..lowering.moves import (
     as_int32,
     as_type,
@@ -20,8 +21,6 @@ from .places import as_rows, columns_of, joined, positions_along, product
 from .registry import lower
 
 INT64 = np.dtype(np.int64)
-TINY = np.finfo(np.float32).tiny
-FAR = -(2.0**24)  # where coordinates are whole numbers still, and no image is
 
 
 @lower("GatherND")
@@ -229,14 +228,14 @@ def non_max_suppression(node, b):
     if limit is None:
         return b.constant(np.zeros((0, 3), np.int64))
     limit = _scalar(b, as_int32(limit, b))
-    overlap = _beyond(b, _scalar(b, node.input(3))) if node.input(3) is not None else TINY
+    overlap = beyond(_scalar(b, node.input(3)), b) if node.input(3) is not None else TINY
     threshold = _scalar(b, node.input(4)) if node.input(4) is not None else None
     lowest = np.float32(np.finfo(np.float32).min)
     count = b.constant(np.int32(n_boxes)) if n_boxes is not None else dimension(boxes, 1, b)
     limit = b.MINIMUM(limit, count)
     if node.attr("center_point_box", 0):
         boxes = _corners(b, boxes)
-    boxes = _with_areas(b, boxes)
+    boxes = with_areas(boxes, b)
     rows = []
     for image in range(n_images):
         for kind in range(n_classes):
@@ -251,31 +250,6 @@ def non_max_suppression(node, b):
             columns = [b.ADD(zero_column, np.int64(n)) for n in (image, kind)]
             rows.append(b.CONCATENATION(*columns, column, axis=1))
     return rows[0] if len(rows) == 1 else b.CONCATENATION(*rows, axis=0)
-
-
-def _with_areas(b, boxes):
-    """Boxes of which those without an area are others far away, each at a place of its own.
-
-    Those overlap nothing, and LiteRT, which leaves a box out once it overlaps itself, would choose
-    the same one again and again.
-    """
-    low, high = (b.SLICE(boxes, int32s([0, 0, i]), int32s([-1, -1, 2])) for i in (0, 2))
-    area = b.REDUCE_PROD(b.SUB(high, low), int32s([2]), keep_dims=True)
-    places = reshaped(as_type(positions(boxes, 1, b), np.float32, b), (-1, 1), b)
-    corners = np.array([[FAR, FAR, FAR + 1, FAR + 1]], np.float32)
-    if places.value is not None:
-        far = b.constant(places.value * np.float32(2) + corners)
-    else:
-        far = b.ADD(b.MUL(places, np.float32(2)), corners)
-    return b.SELECT_V2(b.EQUAL(area, np.float32(0)), far, boxes)
-
-
-def _beyond(b, overlap):
-    """The next larger overlap: TFLite leaves boxes out from a threshold on, ONNX above it."""
-    if overlap.value is not None:
-        return b.constant(np.clip(np.nextafter(overlap.value, np.float32(2)), TINY, np.float32(1)))
-    larger = b.MUL(overlap, np.float32(1 + np.finfo(np.float32).eps))
-    return b.MINIMUM(b.MAXIMUM(larger, TINY), np.float32(1))
 
 
 def _scalar(b, x):

@@ -15,7 +15,7 @@ from ..lowering.moves import to_channels_first, to_channels_last
 from .declarations import check_declaration
 from .definitions import Body, body_of
 from .image_layout import has_channels_last
-from .names import domain_of, qualified, schema_of
+from .names import domain_of, nodes_within, qualified, schema_of
 from .other_floats import OtherFloats
 from .qdq import QuantizedValues
 from .quantized import quantize
@@ -222,9 +222,8 @@ def _all_nodes(
     """The nodes, those of graphs inside them, and those of functions they call, each once."""
     pending = [nodes]
     while pending:
-        for node in pending.pop():
+        for node in nodes_within(pending.pop()):
             yield node
-            pending += [a.g.node for a in node.attribute if a.HasField("g")]
             key = (domain_of(node.domain), node.op_type)
             if key in functions and key not in called:
                 called.add(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -47,3 +47,12 @@ def names_read(node: NodeProto) -> Iterator[str]:
                 yield from (name for name in names_read(inner) if name not in known)
                 known.update(inner.output)
             yield from (value.name for value in graph.output if value.name not in known)
+
+
+def nodes_within(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+    """The nodes, and those of the graphs inside them."""
+    pending = [nodes]
+    while pending:
+        for node in pending.pop():
+            yield node
+            pending += [a.g.node for a in node.attribute if a.HasField("g")]

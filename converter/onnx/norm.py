@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..lowering import formulas
-from ..lowering.moves import like, reshaped, transposed
+from ..lowering.moves import extent, like, regrouped, reshaped, transposed
 from .registry import lower
 
 SOFTMAX = {"Softmax": "SOFTMAX", "LogSoftmax": "LOG_SOFTMAX"}
@@ -21,8 +21,10 @@ def softmax(node, b):
         if axis == rank - 1:
             return kind(x, **options)
         sizes = node.shape()[axis:]
-        node.require(None not in sizes, f"the sizes from axis {axis} on must be known, got {sizes}")
-        flat = b.RESHAPE(x, np.asarray([-1, np.prod(sizes)], np.int32))
+        if None in sizes:
+            flat = regrouped(x, (*(extent(x, i, b) for i in range(axis)), -1), b)
+        else:
+            flat = b.RESHAPE(x, np.asarray([-1, np.prod(sizes)], np.int32))
         return b.RESHAPE(kind(flat, **options), b.SHAPE(x, out_type="INT32"))
     axis = node.axis(node.attr("axis", -1))
     order = [i for i in range(rank) if i != axis] + [axis]

@@ -14,7 +14,7 @@ from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ...schema.files import map_file, member
 from ..onnx.dynamic import float_form
 from ..onnx.image_layout import has_channels_last
-from ..onnx.names import domain_of, names_read
+from ..onnx.names import domain_of, names_read, nodes_within
 from .onnx_upgrade import upgrade
 from .onnx_weights import view_of, without_weights
 from .source import Port, Shapes, SourceTensor, check_names, set_shapes, some
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..verify.oracle import Oracle
 
 MAX_ELEMENTS = 2**31 - 1  # elements of a tensor
+MAX_NODES = 2**18  # nodes that a model's functions and calls make
 TRIED_SIZES = (224, 64)  # sizes of unknown dimensions that may make a model convertible
 KEY = "serving_default"  # the signature's, as TensorFlow names it
 
@@ -180,6 +181,8 @@ def load(
     form = float_form(graph.node, arrays, list(outputs), opsets[""])
     arrays = form.arrays
     nodes = needed_nodes(form.nodes, outputs)
+    functions = ordered_functions(model.functions)
+    refuse_expansion(nodes, functions)
     used = {name for node in nodes for name in names_read(node)} | set(outputs)
     dims = {value.name: _dim_names(value) for value in graph.input}
     ports = [
@@ -194,7 +197,7 @@ def load(
     ]  # fmt: skip
     return OnnxSource(
         opsets,
-        ordered_functions(model.functions),
+        functions,
         nodes,
         {name: array for name, array in arrays.items() if name in used},
         tuple(ports),
@@ -285,13 +288,33 @@ def ordered_functions(functions: Iterable[FunctionProto]) -> tuple[FunctionProto
         ready = [
             key
             for key, f in missing.items()
-            if not any((domain_of(n.domain), n.op_type) in missing for n in f.node)
+            if not any((domain_of(n.domain), n.op_type) in missing for n in nodes_within(f.node))
         ]
         if not ready:
             names = some([name for _, name in missing])
             raise ModelError(f"the model's functions {names} must not call themselves")
         ordered += [missing.pop(key) for key in ready]
     return tuple(ordered)
+
+
+def refuse_expansion(nodes: Iterable[NodeProto], functions: Iterable[FunctionProto]) -> None:
+    """Raises ModelError where calls make of the nodes more than MAX_NODES.
+
+    `functions` are ordered.
+    """
+    sizes: dict[tuple[str, str], int] = {}
+
+    def size_of(nodes: Iterable[NodeProto]) -> int:
+        keys = ((domain_of(n.domain), n.op_type) for n in nodes_within(nodes))
+        return sum(sizes.get(key, 1) for key in keys)
+
+    for function in functions:
+        sizes[domain_of(function.domain), function.name] = size_of(function.node)
+    if size_of(nodes) > MAX_NODES:
+        raise ModelError(
+            f"calls of the model's functions must make at most {MAX_NODES} nodes, got "
+            f"{size_of(nodes)}"
+        )
 
 
 def array_of(tensor: TensorProto, files: WeightFiles) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..lowering.boxes import beyond, with_areas
 from ..lowering.moves import element, int32s
 from .registry import Node, lower
 
@@ -54,7 +55,7 @@ def _best_of_class(node: Node, b: Builder, boxes: Tensor, scores: Tensor) -> lis
     """The boxes and scores of one class, as many as there may be of it."""
     limit = int(node.constant(2))
     indices, count = b.NON_MAX_SUPPRESSION_V4(
-        boxes, scores, np.int32(limit), node.inputs[4], node.inputs[5]
+        with_areas(boxes, b), scores, np.int32(limit), beyond(node.inputs[4], b), node.inputs[5]
     )
     is_box = b.LESS(np.arange(limit, dtype=np.int32), count)
     best = b.SELECT_V2(is_box, b.GATHER(scores, indices, axis=0), NOTHING)

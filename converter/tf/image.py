@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...graph.core.registry import kernel_of
+from ..lowering.boxes import beyond, with_areas
 from ..lowering.moves import (
     as_int32,
     as_type,
@@ -117,16 +118,22 @@ def sampled(ends, size, new, is_nearest, b):
     return *indices, b.SUB(coordinates, before), is_inside
 
 
-@lower("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4")
-def non_max_suppression(node, b):
-    """The best of boxes that overlap: the first of as many as NON_MAX_SUPPRESSION_V4 gives."""
+@lower("NonMaxSuppression", "NonMaxSuppressionV2")
+def old_non_max_suppression(node, b):
+    """The best of boxes that overlap, as TensorFlow chooses them: its converter has none."""
     boxes, scores, limit, *thresholds = node.inputs
-    if node.type == "NonMaxSuppression":
-        thresholds = [b.constant(np.float32(node.attr("iou_threshold")))]
-    if len(thresholds) == 1:
-        thresholds.append(b.constant(NO_THRESHOLD))
-    indices, count = b.NON_MAX_SUPPRESSION_V4(boxes, scores, limit, *thresholds)
-    if node.type != "NonMaxSuppressionV4":
+    overlap = thresholds[0] if thresholds else b.constant(np.float32(node.attr("iou_threshold")))
+    indices, count = b.NON_MAX_SUPPRESSION_V4(
+        with_areas(boxes, b), scores, limit, beyond(overlap, b), NO_THRESHOLD
+    )
+    return first_of(indices, count, b)
+
+
+@lower("NonMaxSuppressionV3", "NonMaxSuppressionV4")
+def non_max_suppression(node, b):
+    """The best of boxes that overlap, as TFLite chooses them: TensorFlow's converter's operator."""
+    indices, count = b.NON_MAX_SUPPRESSION_V4(*node.inputs)
+    if node.type == "NonMaxSuppressionV3":
         return first_of(indices, count, b)
     if not node.attr("pad_to_max_output_size"):
         indices = first_of(indices, count, b)

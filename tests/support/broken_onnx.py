@@ -70,6 +70,19 @@ def own_function(folder):
     return written(message)(folder)
 
 
+def doubling_functions(folder):
+    """Each calls the next one twice."""
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]
+    message = model(helper.make_node("f0", ["x"], ["y"], domain="mine"))
+    message.opset_import.append(opsets[1])
+    for i in range(40):
+        calls = [helper.make_node(f"f{i + 1}", [a], [b], domain="mine") for a, b in ("ab", "bc")]
+        body = calls if i < 39 else [node("Relu", "a", "c")]
+        function = helper.make_function("mine", f"f{i}", ["a"], ["c"], body, opsets)
+        message.functions.append(function)
+    return written(message)(folder)
+
+
 def repeated(graph):
     graph.initializer[0].dims[0] = 1 << 31
 
@@ -159,6 +172,8 @@ ONNX = {
               opset=20),
         "StringSplit x 1, first at node 'a'", "acme.Fancy x 1, first at node 'y'"),
     "function that calls itself": (own_function, "'f'", "must not call themselves"),
+    "functions that double": (
+        doubling_functions, "calls of the model's functions must make at most 262144 nodes, got"),
     "weights too large": (
         changed(repeated, ADD, w=W), "initializer 'w': shape must have no negative size"),
     "negative size": (

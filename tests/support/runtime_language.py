@@ -27,6 +27,35 @@ EXPERTS = {"x": floats(2, 5, 12)}
 EXPERT_BIAS = {"b": floats(12, size=0.1)}
 
 
+def ngrams(dtype):
+    """Large ids, whose products pass the limits of int32; some are the end, 4."""
+    ids = np.where(RNG.uniform(size=(2, 9)) < 0.3, 4, RNG.integers(0, 2**31 - 1, (2, 9)))
+    ids = {"i": ids.astype(dtype)}
+    constants = {
+        "m": RNG.integers(-(2**30), 2**30, 4).astype(dtype) | 1,
+        "v": np.array([7, 11, 1009, 13, 10007, 17], dtype),
+    }
+    past = {"p": RNG.integers(0, 99, (2, 3)).astype(dtype)}
+    segments = {"s": np.int32([[0, 0, 0, 1, 1, 1, 1, 1, 2], [3, 3, 3, 3, 3, 3, 3, 2, 2]])}
+    offsets, end = {"o": np.arange(6, dtype=dtype) * 9}, {"e": np.array(4, dtype)}
+
+    def row(names, feeds, more, **attributes):
+        sizes = {"max_ngram_size": 4, "n_head_per_ngram": 2, "pad_id": 5}
+        return Row("NGramHashMapping", names, feeds, {**constants, **more}, "y z",
+                   **sizes, **attributes)  # fmt: skip
+
+    kind = np.dtype(dtype).name
+    return {
+        f"NGramHashMapping {kind}": row("i m v", ids, {}),
+        f"NGramHashMapping {kind} past": row("i m v p o", {**ids, **past}, offsets),
+        f"NGramHashMapping {kind} end": row("i m v p - e", {**ids, **past}, end, reset_on_eos=1),
+        f"NGramHashMapping {kind} filled": row("i m v - - e", ids, end),
+        f"NGramHashMapping {kind} segments": row("i m v - - - s", {**ids, **segments}, {}),
+        f"NGramHashMapping {kind} all": row(
+            "i m v p o e s", {**ids, **past, **segments}, {**offsets, **end}, reset_on_eos=1),
+    }  # fmt: skip
+
+
 def linear_attentions():
     """Each rule, with and without a state; shared heads both ways, decay of heads and of keys."""
     x = {"q": floats(2, 6, 12), "k": floats(2, 6, 6), "v": floats(2, 6, 8)}
@@ -79,6 +108,8 @@ ROWS = {
         "- s w", top_k=3),
     "SampleOp": Row("SampleOp", "x", {"x": IMAGE}),
     **linear_attentions(),
+    **ngrams(np.int32),
+    **ngrams(np.int64),
     "HyperConnectionLowRankMix": Row("HyperConnectionLowRankMix", "x n d u i o p",
         {"x": FLAT, "o": floats(2, 3, 6), "p": GATE}, {"n": floats(24),
         "d": floats(24, 5, size=0.2), "u": floats(5, 24), "i": floats(24, 4)}, "y z w",

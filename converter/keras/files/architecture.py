@@ -204,7 +204,7 @@ def read_layer(spec: Any, depth: int = 1) -> Layer:
     model = Model(kind, name, config)
     rows = config["layers"]
     if not isinstance(rows, list) or not rows:
-        raise ModelError(f"{model.title}: layers must be a list, got {str(rows)[:80]}")
+        raise ModelError(f"{model.title}: layers must be a list of some, got {str(rows)[:80]}")
     for row in rows:
         layer = read_layer(row, depth + 1)
         if layer.name in model.layers:

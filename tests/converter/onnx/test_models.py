@@ -503,3 +503,21 @@ def test_a_loop_without_an_end_is_not_verified(kind, limit, message, monkeypatch
     model = model_of([loop], {"x": floats(8)}, constants=constants)
     with pytest.warns(UserWarning, match=f"the converted model was not verified: .*{message}"):
         TFLiteConverter.from_onnx_model(model).convert()
+
+
+@pytest.mark.parametrize("axis", [1, 2])
+@pytest.mark.parametrize("kind", ["Softmax", "LogSoftmax"])
+def test_old_softmax_of_unknown_sizes(kind, axis, litert):
+    """Of all axes from one on, against its definition: that of the matrix they make."""
+    nodes, opsets = [node(kind, axis=axis)], {"": 8}
+    content = converted(model_of(nodes, {"x": floats(2, 3, 4, 5)}, free=(2, 4, 5), opsets=opsets))
+    runner = Interpreter(model_content=content).get_signature_runner()
+    sets = [{"x": floats(2, 3, 4, 5)}, {"x": floats(1, 3, 7, 2)}]
+    theirs = litert.run(content, sets, REFERENCE, "serving_default")
+    for inputs, result in zip(sets, theirs, strict=True):
+        shape = inputs["x"].shape
+        rows = inputs["x"].reshape(np.prod(shape[:axis]), -1).astype(np.float64)
+        logs = rows - np.log(np.exp(rows).sum(1, keepdims=True))
+        expected = (logs if kind == "LogSoftmax" else np.exp(logs)).reshape(shape)
+        for y in (runner(**inputs)["y"], result["y"]):
+            np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-6)

@@ -486,10 +486,7 @@ def test_operator_sets_before_the_seventh(kind, litert):
         np.testing.assert_allclose(y, want, 1e-5)
 
 
-NOT_BUILT = {
-    f"com.microsoft.{name}"
-    for name in ("AttnLSTM", "GatedDeltaNet", "NGramHashMapping", "SparseAttention")
-}
+NOT_BUILT = {f"com.microsoft.{name}" for name in ("AttnLSTM", "GatedDeltaNet", "SparseAttention")}
 """Operators of ONNX Runtime that builtins could express."""
 
 

@@ -16,6 +16,11 @@ RNG = np.random.default_rng(12)
 CORNERS = RNG.uniform(-0.2, 0.6, (2, 12, 3, 2))
 BOXES = np.concatenate([CORNERS, CORNERS + RNG.uniform(0.1, 0.6, (2, 12, 3, 2))], -1)
 SCORES = RNG.uniform(0, 1, (2, 12, 3))
+FLAT = np.concatenate([np.round(CORNERS, 1), np.round(CORNERS, 1) + 0.5], -1)[0, :, 0]
+FLAT[::2, 3] = FLAT[::2, 1]
+FLAT[3] = FLAT[1] + [0, 0.25, 0, 0.25]  # a third of what both cover
+FLAT_SCORES = np.where(np.arange(12) % 2, 0.5, 1) * SCORES[0, :, 0]
+"""Boxes of which every other one has no area, and two overlap by the threshold."""
 
 
 def best(boxes, scores, **options):
@@ -32,6 +37,18 @@ CASES = {
     ),
     "boxes/padded": (
         lambda x, y: best(x, y, max_total_size=20, pad_per_class=True), [BOXES[:, :, :1], SCORES],
+    ),
+    "flat/first": (
+        lambda x, y: tf.raw_ops.NonMaxSuppression(
+            boxes=x, scores=y, max_output_size=9, iou_threshold=1 / 3), [FLAT, FLAT_SCORES],
+    ),
+    "flat/second": (
+        lambda x, y: tf.raw_ops.NonMaxSuppressionV2(
+            boxes=x, scores=y, max_output_size=9, iou_threshold=0.0), [FLAT, FLAT_SCORES],
+    ),
+    "flat/classes": (
+        lambda x, y: best(x[None, :, None], y[None, :, None], max_total_size=7),
+        [FLAT, FLAT_SCORES],
     ),
     "histogram": (
         lambda x: tf.histogram_fixed_width(x, [-1.0, 1.5], nbins=6), [RNG.normal(size=(5, 8))],

@@ -113,7 +113,7 @@ computed: MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixSetDiagV2 MatrixS
 computed: StridedSliceGrad TensorStridedSliceUpdate UniqueV2
 computed: IRFFT3D RFFT3D ResizeNearestNeighborGrad
 constants: StringToHashBucketFast UniqueV2
-unknown sizes: Bincount/weights DenseBincount/rows NonMaxSuppression NonMaxSuppressionV2
+unknown sizes: Bincount/weights DenseBincount/rows
 unknown sizes: NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 ResizeBicubic
 unknown sizes: StringToHashBucketFast
 unknown sizes: AvgPoolGrad Conv2DBackpropFilter DepthwiseConv2dNativeBackpropFilter
