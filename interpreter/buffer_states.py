@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
-from weakref import ref
 
 import numpy as np
 
 from ..engine.plan.arena import address
+from ..engine.run.stages import aligned
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
@@ -49,7 +49,7 @@ class Repetition:
 
 
 class States:
-    """Which buffers lie in the memory of inputs, where runs read and write them without a copy.
+    """Inputs of plans in the memory of buffers that runs read and overwrite, without a copy.
 
     Args:
         interpreter: whose plans overwrite their inputs.
@@ -57,32 +57,57 @@ class States:
 
     def __init__(self, interpreter: Interpreter):
         self._interpreter = interpreter
-        self._buffers: dict[tuple[int, int], ref[TensorBuffer]] = {}
+        self._results: dict[tuple[int, int], int] = {}  # which output lies in an input's memory
+        self._placed: dict[int, set[int]] = {}  # inputs in the memory of buffers
 
-    def separate(
-        self,
-        subgraph: int,
-        buffers: Mapping[int, TensorBuffer],
-        outputs: Collection[TensorBuffer],
+    def place(
+        self, subgraph: int, inputs: Mapping[int, TensorBuffer], outputs: Sequence[TensorBuffer]
     ) -> None:
-        """Moves buffers out of the memory of inputs that a run is about to overwrite.
+        """Moves inputs into the buffers that a run is to overwrite, and out of all others.
 
         Args:
             subgraph: the one that is run.
-            buffers: of its inputs.
-            outputs: of its outputs; what is among them is meant to be overwritten.
+            inputs: buffers of its inputs, by tensor.
+            outputs: buffers of its outputs, in order.
         """
-        for tensor, buffer in buffers.items():
-            reference = self._buffers.get((subgraph, tensor))
-            before = None if reference is None else reference()
-            if before is not None and not (before is buffer and before in outputs):
-                before._leave()
-                del self._buffers[subgraph, tensor]
+        arrays: dict[int, np.ndarray] = {}
+        for tensor, buffer in inputs.items():
+            position = self._results.get((subgraph, tensor))
+            if (
+                position is not None
+                and outputs[position] is buffer
+                and [*inputs.values()].count(buffer) == outputs.count(buffer) == 1
+                and (array := buffer._private_array) is not None
+            ):
+                arrays[tensor] = array
+        self._move(subgraph, arrays)
 
-    def keeps(self, subgraph: int, tensor: int, buffer: TensorBuffer, result: np.ndarray) -> bool:
-        """Whether `result` lies in the memory of an input, and its buffer does so from now on."""
+    def take_back(self, subgraph: int) -> None:
+        """Moves the inputs of a subgraph, whose plan is about to change, out of all buffers."""
+        self._move(subgraph, {})
+        self._results = {key: x for key, x in self._results.items() if key[0] != subgraph}
+
+    def notes(self, subgraph: int, tensor: int, position: int, result: np.ndarray) -> bool:
+        """Whether `result`, the output at `position`, lies in an input's memory, as is new."""
         memory = self._interpreter._allocation.memory(subgraph, tensor)
-        if address(memory) != address(result) or not buffer._lie_in(result):
+        if self._results.get((subgraph, tensor)) == position or address(memory) != address(result):
             return False
-        self._buffers[subgraph, tensor] = ref(buffer)
+        self._results[subgraph, tensor] = position
         return True
+
+    def _move(self, subgraph: int, arrays: Mapping[int, np.ndarray]) -> None:
+        """Inputs lie in `arrays`; others that lie in a buffer, in memory that no buffer has."""
+        placed = self._placed.setdefault(subgraph, set())
+        if not (placed or arrays):
+            return
+        first = self._interpreter._plans[subgraph].first
+        pairs: list[tuple[np.ndarray, np.ndarray]] = []
+        for tensor in placed | arrays.keys():
+            memory, array = first.arrays[tensor], arrays.get(tensor)
+            if array is None:
+                array = aligned(memory.shape, memory.dtype)
+            if address(array) != address(memory) and array.nbytes == memory.nbytes:
+                pairs.append((memory, array))
+        if pairs:
+            first.move(pairs)
+        self._placed[subgraph] = {*arrays}

@@ -32,15 +32,16 @@ BUDGET = 50_000_000  # nanoseconds before machine code comes back to look for Ct
 COARSE_CLOCK = 6 if sys.platform == "linux" else abi.CLOCK_MONOTONIC  # 5 ns, not 25
 TRIALS = 2  # runs that are timed before the instructions are partitioned by their times
 WARM_TRIALS = 2  # more such runs where they are short: the first ones are several times as long
-MIN_SHARED = 3_000  # nanoseconds of work that may repay waking a thread pool
+MIN_SHARED = 3_500  # nanoseconds of work that may repay a thread pool, which costs about 1 us
 MAX_COMPARED = 500_000  # nanoseconds of work up to which it is tried whether a pool is quicker
 MAX_COMPARED_LOOPS = 1_000_000_000  # the same with loops, whose many instructions are small
-MIN_COMPARISONS = 10  # runs alone and as many with a pool, by which that is decided
+MIN_COMPARISONS = 10  # runs alone, with a pool and alone again, by which that is decided
 MAX_COMPARISONS = 100  # of short programs, as a thread may be late for some of their runs
 COMPARISON_TIME = 2_000_000  # nanoseconds of the runs alone, within these numbers
 MAX_RATIO = 0.95  # of the time alone that a pool may take: it keeps other processors busy
 RETRIES = 20_000_000, 200_000_000, 2_000_000_000
 """Nanoseconds after which a pool that was not quicker is tried anew: processors may be busy."""
+_PHASES = 3  # alone, with a pool, alone again
 _METH_NOARGS = 4
 _DATA = 16  # bytes before the address of its elements in a numpy array
 _WORD_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
@@ -110,7 +111,7 @@ class PlanRunner:
         self._warm_trials = WARM_TRIALS
         self._comparisons = 0
         self._times: list[int] | None = None
-        self._compared: tuple[list[int], ...] = ()  # nanoseconds of runs alone, and with a pool
+        self._compared: list[list[int]] = []  # nanoseconds of runs alone, with a pool, alone again
         self._retries = iter(RETRIES)
         self._retry_time = inf  # when the next comparison begins, by `perf_counter_ns`
         self._partition()
@@ -159,28 +160,35 @@ class PlanRunner:
                 self._start_comparisons()
 
     def _start_comparisons(self) -> None:
-        self._trials, self._compared = 2 * self._comparisons, ([], [])
+        self._trials, self._compared = self._comparisons, [[]]
         self._retry_time, self._is_final = inf, False
 
     def _compare(self, check: Callable[[], object] | None) -> None:
-        """A run alone, or later with a pool; after the last the quicker way is kept.
+        """A run alone, with a pool, or alone again; after the last the quicker way stays.
 
         Not in alternation, as what a run leaves in the cores' caches is part of the matter. A pool
-        that is quicker stays; one that is not may have met a busy moment, and is tried again later.
+        that is quicker stays, if it still is when no run is among a program's first ones, which
+        take longer. One that is not may have met a busy moment, and is tried again later.
         """
-        is_shared = self._trials <= self._comparisons
-        self._partition(alone=not is_shared)
+        self._partition(alone=len(self._compared) % 2 == 1)
         start = perf_counter_ns()
         self._run(check)
-        self._compared[is_shared].append(perf_counter_ns() - start)
+        self._compared[-1].append(perf_counter_ns() - start)
         self._trials -= 1
-        if not self._trials:
-            alone, shared = map(_first_quartile, self._compared)
-            is_slower = shared > MAX_RATIO * alone
-            self._partition(alone=is_slower)
-            wait = next(self._retries, None) if is_slower else None
-            if wait is not None:
-                self._retry_time, self._is_final = perf_counter_ns() + wait, False
+        if self._trials:
+            return
+        times = [*map(_first_quartile, self._compared)]
+        alone = min(times[::2])
+        is_short = alone < MIN_SHARED
+        is_slower = len(times) > 1 and times[1] > MAX_RATIO * alone
+        if not (is_short or is_slower or len(times) == _PHASES):
+            self._trials = self._comparisons
+            self._compared.append([])
+            return
+        self._partition(alone=is_short or is_slower)
+        wait = next(self._retries, None) if is_slower and not is_short else None
+        if wait is not None:
+            self._retry_time, self._is_final = perf_counter_ns() + wait, False
 
     def time(self, check: Callable[[], object] | None = None) -> list[int]:
         """Runs as `run` does, but nothing fused; gives the nanoseconds each instruction took."""

@@ -118,7 +118,7 @@ class Stage(Generic[Name, AnyBuffer, Notes]):
         self.notes = notes
         self.operands = operands
         self.arrays = arrays
-        self.bound = {name: operands[name] for name in arrays}
+        self.bound: dict[Name, Buffer] = {name: operands[name] for name in arrays}
         self.state: dict[AnyBuffer, np.ndarray] = {}
         self.fed = {name: operands[name] for name in fed}
         self.lent: dict[Name, AnyBuffer] = {}
@@ -138,14 +138,35 @@ class Stage(Generic[Name, AnyBuffer, Notes]):
         program, operands = self.program, {name: self.operands[name] for name in readable}
         for operand in operands.values():
             program.keep(operand)
-        memory = {operand: self.arrays[name] for name, operand in self.bound.items()}
-        program.close(memory | self.state, note)
+        memory: dict[Buffer, np.ndarray] = {x: self.arrays[n] for n, x in self.bound.items()}
+        program.close({**memory, **self.state}, note)
         lenders = {operand.storage for operand in self.fed.values()}
         for name, operand in operands.items():
             if operand.storage in lenders:
                 self.lent[name] = operand
             else:
                 self.arrays[name] = program.array(operand)
+
+    def move(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
+        """Lets all that lies in bound memory lie elsewhere; no values are copied.
+
+        The stages that follow take part.
+
+        Args:
+            pairs: the memory of an input, and what takes its place, of as many bytes.
+        """
+        for name, array in self.arrays.items():
+            for before, after in pairs:
+                offset = address(array) - address(before)
+                if 0 <= offset < before.nbytes:
+                    flat = after.reshape(-1).view(np.uint8)
+                    moved = np.ndarray(array.shape, array.dtype, flat, offset)
+                    self.arrays[name] = moved
+                    if name in self.bound:
+                        self.program.rebind(self.bound[name], moved)
+                    break
+        for stage in self.following.values():
+            stage.move(pairs)
 
 
 class Control:

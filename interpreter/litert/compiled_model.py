@@ -214,6 +214,7 @@ class CompiledModel:
         """
         signature = self._at(signature_index)
         tensor = _nth(signature.inputs, input_index, "Input")
+        self._states.take_back(signature.subgraph)
         self._open._resize_subgraph(signature.subgraph, tensor, dims, strict)
 
     def resize_input_tensor_by_name(
@@ -345,7 +346,8 @@ class CompiledModel:
             interpreter._repeat(repetition)
             return
         by_tensor = dict(zip(signature.inputs.values(), inputs, strict=True))
-        self._states.separate(subgraph, by_tensor, outputs)
+        self._repetitions = {k: x for k, x in self._repetitions.items() if k[1] != subgraph}
+        self._states.place(subgraph, by_tensor, outputs)
         values: dict[int, np.ndarray] = {}
         for (name, tensor), buffer in zip(signature.inputs.items(), inputs, strict=True):
             details = interpreter._get_tensor_details(tensor, subgraph)
@@ -353,15 +355,19 @@ class CompiledModel:
             values[tensor] = _fitting(buffer, dtype, shape, f"input '{name}'")
         interpreter._call(subgraph, values, ())
         reads: list[tuple[np.ndarray, np.ndarray]] = []
+        may_repeat = True
         tensor_of = {id(buffer): tensor for tensor, buffer in by_tensor.items()}
-        for (name, tensor), buffer in zip(signature.outputs.items(), outputs, strict=True):
-            result, state = interpreter._result(subgraph, tensor), tensor_of.get(id(buffer))
+        for position, (name, tensor) in enumerate(signature.outputs.items()):
+            result, buffer = interpreter._result(subgraph, tensor), outputs[position]
             target = _fitting(buffer, result.dtype, result.shape, f"output '{name}'")
-            if state is None or not self._states.keeps(subgraph, state, buffer, result):
+            if address(target) != address(result):
                 target[...] = result
                 reads.append((target, result))
+                state = tensor_of.get(id(buffer))
+                if state is not None and self._states.notes(subgraph, state, position, result):
+                    may_repeat = False
         packed = [interpreter._model.tensor(subgraph, t).bits for t in signature.outputs.values()]
-        if not any(packed):
+        if may_repeat and not any(packed):
             self._remember(key, by_tensor, buffers, reads)
 
     def _remember(

@@ -91,20 +91,10 @@ class TensorBuffer:
         """Lets go of the memory; later calls raise."""
         self._array = None
 
-    def _lie_in(self, array: np.ndarray) -> bool:
-        """Takes an array of its type and shape as its memory, unless that is the caller's."""
-        if self._is_host or self._array is None:
-            return False
-        if array is not self._array:
-            self._array = array.reshape(self._array.shape).view(self._array.dtype)
-        return True
-
-    def _leave(self) -> None:
-        """Goes on in memory of its own, with what it has."""
-        if self._array is not None:
-            private = empty(self._array.shape, self._array.dtype)
-            private[...] = self._array
-            self._array = private
+    @property
+    def _private_array(self) -> np.ndarray | None:
+        """The memory where no other buffer can lie in it; None where it is the caller's."""
+        return None if self._is_host else self._array
 
     @property
     def array(self) -> np.ndarray:

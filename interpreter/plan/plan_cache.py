@@ -75,9 +75,10 @@ class CachedPlan:
             return None
         stage: Stage = EngineStage(program, {}, {}, StageNotes())
         stage.stop, stage.notes.shapes = self._stop, self._shapes
-        for tensor in self._bound:
+        for tensor, buffer in zip(self._bound, program.bound_buffers, strict=True):
             spec = self.tensors[tensor]
             is_input = tensor in self.inputs
+            stage.bound[tensor] = buffer
             stage.arrays[tensor] = (
                 aligned(spec.shape, spec.dtype) if is_input else scope.state(0, tensor)
             )

@@ -216,10 +216,38 @@ def test_a_pool_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
     for _ in range(TRIALS + plan_runner.WARM_TRIALS):
         program.run()
     n = plan_runner.MIN_COMPARISONS
-    for tried in (*[1] * n, *[3] * n, *[chunks] * 5):
+    again = n if better else 0  # one that is quicker than the first runs has to stay so
+    for tried in (*[1] * n, *[3] * n, *[1] * again, *[chunks] * 5):
         assert program.fast_run is None or tried == chunks
         program.run()
         assert len(np.unique(got, axis=0)) == tried
+    assert program.fast_run is not None
+
+
+@pytest.mark.parametrize(
+    ("times", "shortest", "chunks"),
+    [((9, 6, 9), 0, 3), ((9, 6, 6), 0, 1), ((9, 6, 9), 10, 1)],
+    ids=["quicker", "only than the first runs", "too short to try"],
+)
+def test_a_pool_has_to_be_quicker_than_later_runs_too(times, shortest, chunks, monkeypatch):
+    """Of a program whose runs alone take these nanoseconds at first, with a pool, and later."""
+    n = plan_runner.MIN_COMPARISONS
+    clock = np.cumsum([0, *(ns for time in times for _ in range(n) for ns in (time, 0))]).tolist()
+    monkeypatch.setattr(instruction, "MIN_STEALING_TIME", 1 << 40)
+    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
+    monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
+    monkeypatch.setattr(plan_runner, "RETRIES", ())
+    got = np.zeros((1000, 2), np.int64)
+    program, out = Program(threads=3), bound((1000, 2), np.int64)
+    program.call("testing.dealt", out, split=1000)
+    program.close({out: got})
+    for _ in range(TRIALS + plan_runner.WARM_TRIALS):
+        program.run()
+    monkeypatch.setattr(plan_runner, "MIN_SHARED", shortest)
+    monkeypatch.setattr(plan_runner, "perf_counter_ns", iter(clock).__next__)
+    for _ in range(3 * n + 1):
+        program.run()
+    assert len(np.unique(got, axis=0)) == chunks
     assert program.fast_run is not None
 
 
@@ -240,7 +268,8 @@ def test_a_pool_that_met_a_busy_moment_is_tried_again(better, chunks, monkeypatc
     for _ in range(TRIALS + plan_runner.WARM_TRIALS + 2 * n):
         program.run()
     monkeypatch.setattr(plan_runner, "MAX_RATIO", better)
-    for tried in (*[1] * 10, *[1] * n, *[3] * n):
+    again = n if better else 0
+    for tried in (*[1] * 10, *[1] * n, *[3] * n, *[1] * again):
         assert program.fast_run is None
         program.run()
         assert len(np.unique(got, axis=0)) == tried

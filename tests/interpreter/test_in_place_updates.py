@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from building import Builder, save
 
+from flatlite.engine.plan.arena import address
 from flatlite.engine.plan.buffer import BOUND
 from flatlite.interpreter.plan.pending_plans import cache_entry_of
 from flatlite.lite import Interpreter
@@ -139,6 +140,37 @@ def test_two_states_of_one_model():
         step(second, second, second_position)
     assert rows(inputs[0]) == [1, 2, 0, 0, 0, 0]
     assert rows(second) == [0, 0, 0, 0, 5, 6]
+
+
+def test_state_of_two_models():
+    """As prefill and decode have: both work in the buffer's memory, which stays where it is."""
+    (model, inputs, _, step), (other, _, _, other_step) = compiled(), compiled()
+    cache, memory = inputs[0], inputs[0].array
+    for position, turn in enumerate((step, other_step, other_step, step, other_step)):
+        turn(cache, cache, position)
+    assert rows(cache) == [1, 2, 3, 4, 5, 0]
+    assert cache.array is memory
+    for one in model, other:
+        plan = one._open._plans[0]
+        for tensor in (plan.inputs[0], plan.spec.outputs[0]):
+            assert address(plan.array(tensor)) == address(memory)
+
+
+def test_state_beside_an_input_that_is_resized():
+    main = Builder()
+    x, row = main.input("x", SHAPE), main.input("row", (1, None, 3))
+    start = main.input("start", (3,), "INT32")
+    out = main.op("DYNAMIC_UPDATE_SLICE", [x, row, start], [main.tensor("new", SHAPE)])
+    model = CompiledModel.from_buffer(save(main.outputs(out)))
+    cache = model.create_input_buffers(0)[0]
+    for position, n in enumerate((1, 2, 1, 1, 2)):
+        model.resize_input_tensor(1, [1, n, 3])
+        inputs = model.create_input_buffers(0)
+        inputs[1].write(np.full((1, n, 3), position + 1, np.float32))
+        inputs[2].write(np.int32([0, position, 0]))
+        for _ in range(3):
+            model.run_by_index(0, [cache, *inputs[1:]], [cache])
+    assert rows(cache) == [1, 2, 3, 4, 5, 5]
 
 
 def test_state_that_is_only_read():
