@@ -18,7 +18,8 @@ REASONS = {
         AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler FractionalAvgPool
         FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad
         LearnedUnigramCandidateSampler LogUniformCandidateSampler RandomGamma RandomGammaGrad
-        RandomPoissonV2 StatelessMultinomial StatelessRandomGammaV2 StatelessRandomGetKeyCounter
+        RandomPoissonV2 StatelessMultinomial StatelessRandomBinomial StatelessRandomGammaV2
+        StatelessRandomGetKeyCounter
         StatelessRandomNormal StatelessRandomNormalV2 StatelessRandomPoisson
         StatelessRandomUniform StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
         StatelessRandomUniformInt StatelessRandomUniformIntV2 StatelessRandomUniformV2
