@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -228,13 +228,13 @@ class TensorArray:
             tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
             self._require_dtype(tensor)
             sizes = ops.Cast(convert_to_tensor(lengths), DstT=np.dtype(np.int64))
-            self._require_lengths(get_static_value(sizes))
+            self._require_lengths(cast("np.ndarray | None", get_static_value(sizes)))
             if tensor.sizes is not None:
                 self._note((None, *tensor.sizes[1:]))
             return self._with(ops.TensorListSplit(tensor, self._spelled(), sizes))
 
-    def _require_lengths(self, lengths: object) -> None:
-        if not isinstance(lengths, np.ndarray) or lengths.ndim != 1:
+    def _require_lengths(self, lengths: np.ndarray | None) -> None:
+        if lengths is None or lengths.ndim != 1:
             return
         if self._n_known is not None and len(lengths) != self._n_known:
             raise InvalidArgumentError(
