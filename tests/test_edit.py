@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from recorded import has_runs, rows, runs_of
+from running import answers
 from test_corpus import run_model
 
 from flatlite import edit
@@ -43,15 +44,7 @@ def chain(quantization=None, dtype="FLOAT32"):
 
 def run(model, *arrays):
     """The outputs of the first subgraph."""
-    interpreter = Interpreter(model_content=edit.save(model))
-    details = interpreter.get_input_details()
-    for detail, array in zip(details, arrays, strict=True):
-        interpreter.resize_tensor_input(detail["index"], array.shape)
-    interpreter.allocate_tensors()
-    for detail, array in zip(details, arrays, strict=True):
-        interpreter.set_tensor(detail["index"], array)
-    interpreter.invoke()
-    return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+    return answers(Interpreter(model_content=edit.save(model)), *arrays)
 
 
 X = f32([3, -4])

@@ -24,6 +24,9 @@ from flatlite.errors import ConverterError, ModelError
 from flatlite.lite import Interpreter, TFLiteConverter
 from flatlite.schema import model
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from running import answers
+
 CHILD = Path(__file__).with_name("runtime_child.py")
 RUNTIMES = {"tflm": "tflite_micro"}
 LARGEST = 1 << 19  # bytes of a file
@@ -98,15 +101,7 @@ def draw(content: bytes, size: int | None) -> list[np.ndarray]:
 
 def results_of(content: bytes, arrays: list[np.ndarray]) -> list[np.ndarray]:
     """What our interpreter gives."""
-    interpreter = Interpreter(model_content=content)
-    details = interpreter.get_input_details()
-    for detail, array in zip(details, arrays, strict=True):
-        interpreter.resize_tensor_input(detail["index"], array.shape)
-    interpreter.allocate_tensors()
-    for detail, array in zip(details, arrays, strict=True):
-        interpreter.set_tensor(detail["index"], array)
-    interpreter.invoke()
-    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+    return answers(Interpreter(model_content=content), *arrays)
 
 
 def has_unknown_sizes(content: bytes) -> bool:

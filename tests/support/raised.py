@@ -1,6 +1,7 @@
 """Models as graphs, run beside the interpreter."""
 
 import numpy as np
+from running import answers
 
 import flatlite.compat.v1 as tf
 from flatlite.lite import Interpreter
@@ -26,16 +27,8 @@ def real(array, detail):
 
 def interpreted(model, feeds):
     interpreter = Interpreter(model_content=model)
-    details = interpreter.get_input_details()
-    for detail, array in zip(details, feeds, strict=True):
-        if tuple(detail["shape"]) != array.shape:
-            interpreter.resize_tensor_input(detail["index"], array.shape)
-    interpreter.allocate_tensors()
-    for detail, array in zip(details, feeds, strict=True):
-        interpreter.set_tensor(detail["index"], array)
-    interpreter.invoke()
-    details = details, interpreter.get_output_details()
-    return [interpreter.get_tensor(detail["index"]) for detail in details[1]], details
+    results = answers(interpreter, *feeds)
+    return results, (interpreter.get_input_details(), interpreter.get_output_details())
 
 
 def in_session(raised, feeds):

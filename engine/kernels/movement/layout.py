@@ -60,6 +60,19 @@ def _row(w, source, pitch, row, kind, n_columns):
 block_1, block_2, block_4 = (block(size) for size in _HEIGHTS)
 
 
+def _with_widest(builder, nbytes, size, emit):
+    """Writes emit(size) for the widest vectors, of at most `size` bytes, that `nbytes` fill."""
+    if size == 1:
+        emit(size)
+        return
+    is_enough = builder.icmp_signed(">=", nbytes, WORD(size))
+    with builder.if_else(is_enough) as (enough, too_few):
+        with enough:
+            emit(size)
+        with too_few:
+            _with_widest(builder, nbytes, size // 2, emit)
+
+
 @microkernel(types.void(*[types.int64] * 6))
 def copy_rows(builder, simd, x, out, pitch, out_pitch, rows, nbytes):
     """Copies rows of `nbytes` bytes, which are `pitch` and `out_pitch` bytes apart.
@@ -84,18 +97,7 @@ def copy_rows(builder, simd, x, out, pitch, out_pitch, rows, nbytes):
             copy(last)
             row[:] = [w.move(row[0], pitch), w.move(row[1], out_pitch)]
 
-    def for_sizes(size, *smaller):
-        if not smaller:
-            each_row(size)
-            return
-        is_enough = builder.icmp_signed(">=", nbytes, WORD(size))
-        with builder.if_else(is_enough) as (enough, too_few):
-            with enough:
-                each_row(size)
-            with too_few:
-                for_sizes(*smaller)
-
-    for_sizes(*(size for size in (64, 32, 16, 8, 4, 2, 1) if size <= w.bytes))
+    _with_widest(builder, nbytes, w.bytes, each_row)
 
 
 @inline
@@ -210,17 +212,6 @@ def shift_row(builder, simd, x, out, nbytes):
             write(read(at), at)
         write(value, far_end)
 
-    def for_sizes(size, *smaller):
-        if not smaller:
-            either_way(size)
-            return
-        is_enough = builder.icmp_signed(">=", nbytes, WORD(size))
-        with builder.if_else(is_enough) as (enough, too_few):
-            with enough:
-                either_way(size)
-            with too_few:
-                for_sizes(*smaller)
-
     def either_way(size):
         last = builder.sub(nbytes, WORD(size))
         is_down = builder.icmp_unsigned("<", out, x)
@@ -230,7 +221,7 @@ def shift_row(builder, simd, x, out, nbytes):
             with up:
                 with_vectors(size, last, False)
 
-    for_sizes(*(size for size in (64, 32, 16, 8, 4, 2, 1) if size <= w.bytes))
+    _with_widest(builder, nbytes, w.bytes, either_way)
 
 
 @kernel("inout:T1 geometry:int64[2] x_start:i out_start:i", T=WIDTHS)

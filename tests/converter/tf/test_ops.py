@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typed_operations
+from running import answers
 
 from flatlite.converter.api.conversion import Conversion
 from flatlite.converter.api.settings import Settings
@@ -76,15 +77,7 @@ def attribute(value):
 
 def answers_of(content, feeds):
     """What our interpreter gives."""
-    interpreter = Interpreter(model_content=content)
-    details = interpreter.get_input_details()
-    for detail, array in zip(details, feeds, strict=True):
-        interpreter.resize_tensor_input(detail["index"], array.shape)
-    interpreter.allocate_tensors()
-    for detail, array in zip(details, feeds, strict=True):
-        interpreter.set_tensor(detail["index"], array)
-    interpreter.invoke()
-    return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+    return answers(Interpreter(model_content=content), *feeds)
 
 
 def difference(case, results):

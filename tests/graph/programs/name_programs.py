@@ -119,7 +119,7 @@ def cell_configurations(tf):
     with tf.Graph().as_default():
         built = cells.GRUCell(3)
         built(tf.zeros([2, 4]), tf.zeros([2, 3]))
-        made = [
+        listed = [
             cells.BasicRNNCell(4),
             cells.BasicRNNCell(4, activation="relu", reuse=True, name="named"),
             cells.BasicRNNCell(4, activation=tf.nn.relu, dtype=tf.float32),
@@ -144,7 +144,7 @@ def cell_configurations(tf):
             for caught in (raised(lambda: cells.DropoutWrapper.from_config(around)),)
         ]
         around = cells.DropoutWrapper.from_config({**around, "cell": built})
-        return [cell.get_config() for cell in (*made, again, around)] + errors
+        return [cell.get_config() for cell in (*listed, again, around)] + errors
 
 
 def raised(call):
