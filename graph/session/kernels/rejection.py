@@ -148,12 +148,12 @@ _PER_INVERSION = 42
 """Counters of a binomial number that is a count of geometric ones."""
 
 
-def _by_inversion(draws: _Draws, count: float, part: float) -> float:
+def _by_inversion(draws: _Draws, count: float, prob: float) -> float:
     """How many geometric numbers add up to `count`, where their mean is below 10."""
     total, n = 0.0, 0
     while True:
         u = draws.uniform()
-        total += math.ceil(math.log(u) / math.log1p(-part)) if u else math.inf
+        total += math.ceil(math.log(u) / math.log1p(-prob)) if u else math.inf
         if total > count:
             return n
         n += 1
@@ -174,19 +174,19 @@ def _tail(k: float) -> float:
     return (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1)
 
 
-def _by_rejection(draws: _Draws, count: float, part: float) -> float:
+def _by_rejection(draws: _Draws, count: float, prob: float) -> float:
     """Hormann, The generation of binomial random variates, 1993: BTRS."""
-    deviation = math.sqrt(count * part * (1 - part))
+    deviation = math.sqrt(count * prob * (1 - prob))
     b = 1.15 + 2.53 * deviation
-    a = -0.0873 + 0.0248 * b + 0.01 * part
-    ratio = part / (1 - part)
+    a = -0.0873 + 0.0248 * b + 0.01 * prob
+    ratio = prob / (1 - prob)
     alpha = (2.83 + 5.1 / b) * deviation
-    m = math.floor((count + 1) * part)
+    m = math.floor((count + 1) * prob)
     while True:
         u = draws.uniform() - 0.5
         v = draws.uniform()
         edge = 0.5 - abs(u)
-        k = math.floor((2 * a / edge + b) * u + count * part + 0.5) if edge else -1
+        k = math.floor((2 * a / edge + b) * u + count * prob + 0.5) if edge else -1
         if edge >= 0.07 and v <= 0.92 - 4.2 / b:
             return k
         if k < 0 or k > count:
@@ -201,20 +201,20 @@ def _by_rejection(draws: _Draws, count: float, part: float) -> float:
             return k
 
 
-def _binomial(stream: Philox, index: int, count: np.floating, part: np.floating) -> float:
-    """The `index`-th number of successes of `count` trials, each with the probability `part`."""
-    n, kind = float(count), type(part)
-    if n <= 0 or part <= 0:
+def _binomial(stream: Philox, index: int, count: np.floating, prob: np.floating) -> float:
+    """The `index`-th number of successes of `count` trials, each with the probability `prob`."""
+    n, kind = float(count), type(prob)
+    if n <= 0 or prob <= 0:
         return 0.0
-    if part >= 1:
+    if prob >= 1:
         return n
-    if math.isnan(part):
+    if math.isnan(n) or math.isnan(prob):
         return math.nan
-    smaller = part if part <= kind(0.5) else kind(1) - part
+    smaller = prob if prob <= kind(0.5) else kind(1) - prob
     is_many = count * smaller >= 10
     draws = _Draws(stream, index, _PER_NUMBER if is_many else _PER_INVERSION)
     drawn = (_by_rejection if is_many else _by_inversion)(draws, n, float(smaller))
-    return drawn if smaller is part else n - drawn
+    return drawn if smaller is prob else n - drawn
 
 
 @hosted("StatelessRandomBinomial")
@@ -224,24 +224,26 @@ def stateless_binomial(
     shape: np.ndarray,
     seed: np.ndarray,
     counts: np.ndarray,
-    parts: np.ndarray,
+    probs: np.ndarray,
 ) -> np.ndarray:
     """Binomial numbers, the same for the same seed."""
     sizes = tuple(shape.tolist())
     try:
-        pairs = np.broadcast_arrays(counts, parts)
+        pairs = np.broadcast_arrays(counts, probs)
     except ValueError:
         raise ValueError(
             "counts and probs must have compatible batch dimensions: "
-            f"{list(counts.shape)} vs. {list(parts.shape)}"
+            f"{list(counts.shape)} vs. {list(probs.shape)}"
         ) from None
     ndim = pairs[0].ndim
     if sizes[len(sizes) - ndim :] != pairs[0].shape:
         raise ValueError("Shape passed in must end with broadcasted shape.")
+    if np.isinf(counts).any():
+        raise ValueError("counts must be finite, got an infinite one")
     n = math.prod(sizes[: len(sizes) - ndim])
     stream, result = stream_of(seed), np.empty((n, pairs[0].size))
-    for i, (count, part) in enumerate(zip(*(values.ravel() for values in pairs), strict=True)):
-        result[:, i] = [_binomial(stream, i * n + j, count, part) for j in range(n)]
+    for i, (count, prob) in enumerate(zip(*(values.ravel() for values in pairs), strict=True)):
+        result[:, i] = [_binomial(stream, i * n + j, count, prob) for j in range(n)]
     return result.reshape(sizes).astype(_dtype_of(op))
 
 

@@ -62,3 +62,13 @@ def test_binomial_shapes_end_in_those_of_the_parameters():
         numbers = tf.random.stateless_binomial([7, 2], [3, 4], 9.0, [0.5] * 7)
         with pytest.raises(tf.errors.InvalidArgumentError, match=words):
             session.run(numbers)
+
+
+def test_binomial_numbers_of_no_counts():
+    """TensorFlow's kernel never comes back from these."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        draw = tf.random.stateless_binomial
+        numbers = draw([4, 2], [3, 4], [np.nan, 9.0], [0.3, np.nan], tf.float32)
+        assert np.isnan(session.run(numbers)).all()
+        with pytest.raises(tf.errors.InvalidArgumentError, match="counts must be finite"):
+            session.run(draw([4], [3, 4], np.inf, 0.5, tf.float32))
