@@ -11,7 +11,6 @@ import numpy as np
 ALIGNMENT = 64
 SLACK = 64  # bytes after the end that a vector load may touch
 HUGE_PAGE = 1 << 21
-_MIN_HUGE = HUGE_PAGE // 2  # bytes for which a huge page pays: hundreds of small ones, each a fault
 _HUGE: int = getattr(mmap, "MADV_HUGEPAGE", 0)  # 0 where there are none
 LARGEST = 1 << 36
 _UNCHECKED = 1 << 26  # below this the memory left is not looked up
@@ -19,8 +18,8 @@ _UNCHECKED = 1 << 26  # below this the memory left is not looked up
 
 def allocate(n_bytes: int) -> np.ndarray:
     """`n_bytes` zero bytes at an aligned address, with slack after them; in huge pages if large."""
-    if n_bytes >= _MIN_HUGE and _HUGE:
-        memory = _huge_pages(n_bytes)
+    if n_bytes >= HUGE_PAGE and _HUGE:
+        memory = _huge_pages(n_bytes + HUGE_PAGE + SLACK, n_bytes)
         start = -address(memory) % HUGE_PAGE
     else:
         memory = np.zeros(n_bytes + ALIGNMENT + SLACK, np.uint8)
@@ -28,20 +27,16 @@ def allocate(n_bytes: int) -> np.ndarray:
     return memory[start : start + n_bytes]
 
 
-def _huge_pages(n_bytes: int) -> np.ndarray:
-    """Memory with `n_bytes` from its first huge page on, and slack.
-
-    The last page is a huge one as well where at least half of it is used.
-    """
-    n_pages = (n_bytes + HUGE_PAGE - _MIN_HUGE) // HUGE_PAGE
-    size = HUGE_PAGE + max(n_bytes + SLACK, n_pages * HUGE_PAGE)
+def _huge_pages(n_bytes: int, used: int) -> np.ndarray:
+    """`n_bytes` of memory; the whole huge pages among the `used` are asked for as such."""
     try:
-        mapping = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        mapping = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError as error:  # limits of the process or the system
         raise MemoryError(f"the system does not give {n_bytes:,} bytes: {error}") from error
     array = np.frombuffer(mapping, np.uint8)
+    first = -address(array) % HUGE_PAGE
     with contextlib.suppress(OSError):  # a kernel without huge pages
-        mapping.madvise(_HUGE, -address(array) % HUGE_PAGE, n_pages * HUGE_PAGE)
+        mapping.madvise(_HUGE, first, used // HUGE_PAGE * HUGE_PAGE)
     return array
 
 
