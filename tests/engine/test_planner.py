@@ -1,6 +1,5 @@
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,18 +96,6 @@ def test_memory_is_aligned_zero_and_has_slack():
     assert not memory.any()
     end = arena.address(memory.base) + memory.base.nbytes
     assert end - arena.address(memory) >= 1000 + arena.SLACK
-
-
-@pytest.mark.parametrize("halves", [1, 2, 3, 4])
-def test_memory_of_half_a_huge_page_or_more_begins_with_one(halves):
-    memory = arena.allocate(halves * arena.HUGE_PAGE // 2)
-    assert arena.address(memory) % arena.HUGE_PAGE == 0
-    mapped = np.frombuffer(memory.base.base, np.uint8)
-    end = arena.address(mapped) + mapped.nbytes
-    n_pages = -(-memory.nbytes // arena.HUGE_PAGE)
-    assert end >= arena.address(memory) + max(
-        memory.nbytes + arena.SLACK, n_pages * arena.HUGE_PAGE
-    )
 
 
 def test_large_memory_is_aligned_zero_and_our_own():
