@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from ...core.protocols import OperationView
 
 
-def _resize_shape(op: OperationView) -> Shape:
+def resized_shape(op: OperationView) -> Shape:
+    """[batch, *size, channels] of images and a `size` of two numbers above 0."""
     batch, _, _, channels = known(op, 0, 4)
     sizes = integers(op, 1)
     if sizes is None:
@@ -38,7 +39,7 @@ def _source_positions(
     return steps * scale
 
 
-@op("ResizeBilinear", shape=_resize_shape)
+@op("ResizeBilinear", shape=resized_shape)
 def resize_bilinear(
     images: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
@@ -61,7 +62,7 @@ def interpolate(x: np.ndarray, axis: int, positions: np.ndarray) -> np.ndarray:
     return before + (np.take(x, second, axis) - before) * share
 
 
-@op("ResizeNearestNeighbor", shape=_resize_shape)
+@op("ResizeNearestNeighbor", shape=resized_shape)
 def resize_nearest_neighbor(
     images: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
@@ -109,7 +110,7 @@ def _nearest(size: int, new: int, align_corners: bool, half_pixel_centers: bool)
     return np.clip(positions, 0, size - 1).astype(np.int64)
 
 
-@op("ResizeNearestNeighborGrad", shape=_resize_shape)
+@op("ResizeNearestNeighborGrad", shape=resized_shape)
 def resize_nearest_neighbor_grad(
     grads: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
@@ -149,7 +150,7 @@ def _cubic_spans(
     return inside, weights
 
 
-@op("ResizeBicubic", shape=_resize_shape)
+@op("ResizeBicubic", shape=resized_shape)
 def resize_bicubic(
     images: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
