@@ -36,7 +36,9 @@ INTERRUPTED = 128 + 2
 
 def main(argv: list[str] | None = None) -> int:
     """Runs the command line; returns the exit status: 0, or 1 after an error message."""
-    arguments = parser().parse_args(argv)
+    arguments, unrecognized = parser().parse_known_args(argv)
+    if unrecognized:  # refused by the command's parser, whose usage lists what it takes
+        arguments.refuse(f"unrecognized arguments: {' '.join(unrecognized)}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always")
@@ -69,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         name = command.__name__.rpartition(".")[2]
         sub = commands.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
-        sub.set_defaults(execute=command.execute)
+        sub.set_defaults(execute=command.execute, refuse=sub.error)
         sub.add_argument("--json", action="store_true", help="print the result as JSON")
         command.add_arguments(sub)
     return top

@@ -396,3 +396,10 @@ def test_weights_in_other_types(scheme, cli, corpus, tmp_path):
     assert "dB signal to noise" in out
     status, _, err = cli(*command, "int3")
     assert (status, "a scheme must be one of int8, int16x8, " in err) == (1, True)
+
+
+def test_options_of_other_commands_are_refused_by_the_commands_usage(cli):
+    status, out, err = cli("inspect", "model.tflite", "-o", "out.tflite")
+    assert (status, out) == (2, "")
+    assert err.startswith("usage: flatlite inspect ")
+    assert err.endswith("flatlite inspect: error: unrecognized arguments: -o out.tflite\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from building import Builder, save
-from mlir_models import cases, model_of, with_signature
+from mlir_models import OTHERS, cases, model_of
 
 from flatlite.lite import experimental
 from flatlite.tools.mlir_text import mlir_text
@@ -20,18 +20,15 @@ def known():
     return cases()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [x if i % 3 == 0 else pytest.param(x, marks=pytest.mark.slow) for i, x in enumerate(TEXTS)],
-)
+@pytest.mark.parametrize("name", TEXTS)
 def test_text(name, capsys):
-    content = with_signature() if name == "signature" else model_of(known()[name])
+    content = OTHERS[name]() if name in OTHERS else model_of(known()[name])
     experimental.Analyzer.analyze(model_content=content, experimental_use_mlir=True)
     assert capsys.readouterr().out.strip() == TEXTS[name].strip()
 
 
 def test_most_operators_are_among_them():
-    assert len({known()[name].op for name in TEXTS if name != "signature"}) > 110
+    assert len({known()[name].op for name in TEXTS if name not in OTHERS}) > 110
 
 
 def test_an_operator_with_another_form_is_named():

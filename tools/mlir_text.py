@@ -18,6 +18,8 @@ _MOST_ELEMENTS = 16
 """Of a constant that is written out."""
 _MOST_ZEROS = 3
 """Before a number's first digit, or after its last one."""
+_PRECISIONS = {"float16": 5, "bfloat16": 4, "float32": 9, "float64": 17}
+"""Digits that LLVM writes of a number: 2 + bits of its significand * 59 / 196."""
 _TYPES = {
     "FLOAT32": "f32", "FLOAT16": "f16", "BFLOAT16": "bf16", "FLOAT64": "f64", "INT4": "i4",
     "INT8": "i8", "INT16": "i16", "INT32": "i32", "INT64": "i64", "UINT8": "ui8", "UINT16": "ui16",
@@ -295,29 +297,33 @@ def _element(value: Any) -> str:
 
 
 def _float(value: Any) -> str:
-    """A float as LLVM writes it: in six digits where these say it, else in all that it has."""
-    kind = np.asarray(value).dtype.type
-    number = float(value)
+    """A float as LLVM writes it: in six digits where these say it, else in all that it has.
+
+    What would have no point then, and what is not finite, is written as its bits.
+    """
+    array, number = np.asarray(value), float(value)
+    dtype = array.dtype
+    bits = f"0x{array.view(f'u{dtype.itemsize}'):0{2 * dtype.itemsize}X}"
     if not np.isfinite(number):
-        return f"0x{np.asarray(value).view(f'u{kind().itemsize}'):0{2 * kind().itemsize}X}"
+        return bits
     sign = "-" if np.signbit(value) else ""
     digits, exponent = _digits(abs(number), 6) if number else ("0", 0)
     power = exponent + len(digits) - 1
     short = f"{sign}{digits[0]}.{digits[1:]:0<6}e{power:+03d}"
-    if kind(short) == value:
+    if dtype.type(short) == value:
         return short
-    digits, exponent = _digits(abs(number), 17 if kind is np.float64 else 9)
+    precision = _PRECISIONS[dtype.name]
+    digits, exponent = _digits(abs(number), precision)
     first = exponent + len(digits) - 1
     if exponent >= 0:
-        scientific = exponent > _MOST_ZEROS
-        text = digits + "0" * exponent + ".0"
+        scientific, text = exponent > _MOST_ZEROS or first >= precision, ""
     elif first >= 0:
         scientific, text = False, f"{digits[: first + 1]}.{digits[first + 1 :]}"
     else:
         scientific, text = -first > _MOST_ZEROS, f"0.{'0' * (-first - 1)}{digits}"
     if scientific:
         text = f"{digits[0]}.{digits[1:] or '0'}E{'+' if first >= 0 else '-'}{abs(first)}"
-    return sign + text
+    return sign + text if text else bits
 
 
 def _digits(number: float, count: int) -> tuple[str, int]:

@@ -295,13 +295,13 @@ def _with_part(steps: Sequence[Step], part: DelegatedPart) -> list[Step]:
 
 def _runner(interpreter: Interpreter) -> Callable[[Sequence[np.ndarray]], Sequence[np.ndarray]]:
     """A function of a model's inputs that gives its outputs."""
-    places = [details["index"] for details in interpreter.get_input_details()]
+    inputs = [details["index"] for details in interpreter.get_input_details()]
     results = [details["index"] for details in interpreter.get_output_details()]
 
     def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        for place, array in zip(places, arrays, strict=True):
-            interpreter.set_tensor(place, array)
+        for index, array in zip(inputs, arrays, strict=True):
+            interpreter.set_tensor(index, array)
         interpreter.invoke()
-        return [interpreter.get_tensor(place) for place in results]
+        return [interpreter.get_tensor(index) for index in results]
 
     return run

@@ -26,12 +26,12 @@ def with_areas(boxes: Tensor, b: Builder) -> Tensor:
     zeros, all_of = [0] * (axis + 1), [-1] * (axis + 1)
     low, high = (b.SLICE(boxes, int32s([*zeros, i]), int32s([*all_of, 2])) for i in (0, 2))
     area = b.REDUCE_PROD(b.SUB(high, low), int32s([axis + 1]), keep_dims=True)
-    places = reshaped(as_type(positions(boxes, axis, b), np.float32, b), (-1, 1), b)
+    row_numbers = reshaped(as_type(positions(boxes, axis, b), np.float32, b), (-1, 1), b)
     corners = np.array([[FAR, FAR, FAR + 1, FAR + 1]], np.float32)
-    if places.value is not None:
-        far = b.constant(places.value * np.float32(2) + corners)
+    if row_numbers.value is not None:
+        far = b.constant(row_numbers.value * np.float32(2) + corners)
     else:
-        far = b.ADD(b.MUL(places, np.float32(2)), corners)
+        far = b.ADD(b.MUL(row_numbers, np.float32(2)), corners)
     return b.SELECT_V2(b.EQUAL(area, np.float32(0)), far, boxes)
 
 

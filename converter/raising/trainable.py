@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..ir import graph as ir
 
 ELEMENTWISE = ("ADD", "DIV", "MUL", "SUB")
-PLACES = {
+WEIGHT_OPERANDS = {
     "BATCH_MATMUL": (1,),
     "CONV_3D_TRANSPOSE": (1, 3),
     "EMBEDDING_LOOKUP": (1,),
@@ -58,8 +58,8 @@ def is_weight(op: ir.Op, i: int, tensor: ir.Tensor) -> bool:
     if op.kind == "CUSTOM" or tensor.is_variable or not is_real:
         return False
     row = operator(op.kind)
-    if op.kind in PLACES:
-        return i in PLACES[op.kind]
+    if op.kind in WEIGHT_OPERANDS:
+        return i in WEIGHT_OPERANDS[op.kind]
     if op.kind in ELEMENTWISE:
         return tensor.data.size > 1
     label = row.operands[i].name if i < len(row.operands) else ""

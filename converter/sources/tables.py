@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...graph.core.evaluate import evaluate
-from ...graph.core.graph import Graph, Operation, Tensor
+from ...graph.core.graph import Graph, Operation
+from ...graph.core.order import copied_from
 from ...graph.format.inline import inline
 from ...graph.format.rebuild import rebuild
 from ...graph.ops.state.tables import text_columns, text_lines
@@ -69,15 +70,9 @@ class Tables:
         tables: dict[str, Table] = {}
         for op in flat.operations:
             if op.type in FILLING:
-                handle = _origin(op.inputs[0]).op
+                handle = copied_from(op.inputs[0]).op
                 tables.setdefault(handle.name, _contents(op, handle, paths))
         return tables
-
-
-def _origin(tensor: Tensor) -> Tensor:
-    while tensor.op.type == "Identity":
-        tensor = tensor.op.inputs[0]
-    return tensor
 
 
 def _paths(graph: Graph, assets: Mapping[str, Path]) -> dict[str, Path]:
@@ -85,7 +80,7 @@ def _paths(graph: Graph, assets: Mapping[str, Path]) -> dict[str, Path]:
     paths = {short_name(name): path for name, path in assets.items()}
     for op in graph.operations:
         if op.type in ("AssignVariableOp", "Assign"):
-            variable, value = (_origin(tensor).op.name for tensor in op.inputs[:2])
+            variable, value = (copied_from(tensor).op.name for tensor in op.inputs[:2])
             if value in paths:
                 paths[variable] = paths[value]
     return paths
@@ -94,9 +89,9 @@ def _paths(graph: Graph, assets: Mapping[str, Path]) -> dict[str, Path]:
 def _contents(op: Operation, handle: Operation, paths: Mapping[str, Path]) -> Table:
     """What one operation fills a table with."""
     if "TextFile" in op.type:
-        source = _origin(op.inputs[1])
+        source = copied_from(op.inputs[1])
         while source.op.type == "ReadVariableOp":
-            source = _origin(source.op.inputs[0])
+            source = copied_from(source.op.inputs[0])
         if source.op.name not in paths:
             raise ModelError(
                 f"{op.type} '{op.name}': its file must be an asset of the model, and is none; save "

@@ -43,7 +43,7 @@ SCATTERED = ("float32", "int8", "uint8", "int16", "int32", "int64")
 """Types that LiteRT's STABLEHLO_SCATTER has kernels for."""
 
 
-class Places:
+class WindowIndices:
     """Where windows lie in a tensor whose indexed dimensions come first.
 
     Attributes:
@@ -126,13 +126,13 @@ def gather(node, b):
     operand, indices, numbers = _sliced(node, indices, numbers, sizes, b)
     rank = len(operand.dims)
     sizes = [1 if i in numbers.batching else n for i, n in enumerate(sizes)]
-    places = Places(node, b, numbers, sizes, (operand, indices))
-    n = places.n_batch
-    if places.depth:
-        y = _gathered(operand, places, b)
+    windows = WindowIndices(node, b, numbers, sizes, (operand, indices))
+    n = windows.n_batch
+    if windows.depth:
+        y = _gathered(operand, windows, b)
     else:
-        y = _repeated(operand, indices, places, b)
-    back = np.argsort(places.order)
+        y = _repeated(operand, indices, windows, b)
+    back = np.argsort(windows.order)
     y = transposed(y, [*range(n), *(n + int(i) for i in back)], b)
     dropped = numbers.dropped
     if dropped:
@@ -141,24 +141,24 @@ def gather(node, b):
     return transposed(y, permuted(numbers, range(n), range(n, count)), b)
 
 
-def _gathered(operand: Tensor, places: Places, b: Builder) -> Tensor:
+def _gathered(operand: Tensor, windows: WindowIndices, b: Builder) -> Tensor:
     """[*batch, *windows]: what lies at places, the indexed dimensions of windows first."""
-    corners = b.MAXIMUM(b.MINIMUM(places.corners, places.last(b)), int32s([0] * places.depth))
-    operand = transposed(operand, places.order, b)
-    if places.depth == 1 and places.sizes == [1]:
-        flat = b.SQUEEZE(corners, squeeze_dims=[places.n_batch])
-        return b.EXPAND_DIMS(b.GATHER(operand, flat, axis=0), np.int32(places.n_batch))
-    return b.GATHER_ND(operand, places.elements(corners, b))
+    corners = b.MAXIMUM(b.MINIMUM(windows.corners, windows.last(b)), int32s([0] * windows.depth))
+    operand = transposed(operand, windows.order, b)
+    if windows.depth == 1 and windows.sizes == [1]:
+        flat = b.SQUEEZE(corners, squeeze_dims=[windows.n_batch])
+        return b.EXPAND_DIMS(b.GATHER(operand, flat, axis=0), np.int32(windows.n_batch))
+    return b.GATHER_ND(operand, windows.elements(corners, b))
 
 
-def _repeated(operand: Tensor, indices: Tensor, places: Places, b: Builder) -> Tensor:
+def _repeated(operand: Tensor, indices: Tensor, windows: WindowIndices, b: Builder) -> Tensor:
     """The operand for each of the indices, which say nothing more."""
-    if not places.n_batch:
+    if not windows.n_batch:
         return operand
-    for _ in range(places.n_batch):
+    for _ in range(windows.n_batch):
         operand = b.EXPAND_DIMS(operand, np.int32(0))
     rank = len(operand.dims)
-    parts = [extent(indices if i < places.n_batch else operand, i, b) for i in range(rank)]
+    parts = [extent(indices if i < windows.n_batch else operand, i, b) for i in range(rank)]
     return b.BROADCAST_TO(operand, shape_of_parts(parts, b))
 
 
@@ -251,12 +251,12 @@ def scatter(node, b):
         )
     updates = transposed(updates, [*batch, *numbers.windows], b)
     node.require(None not in sizes, f"the sizes of its windows must be known, got {sizes}")
-    places = Places(node, b, numbers, sizes, (operand, indices))
-    n, depth = places.n_batch, places.depth
+    windows = WindowIndices(node, b, numbers, sizes, (operand, indices))
+    n, depth = windows.n_batch, windows.depth
     node.require(depth, "its scatter_dims_to_operand_dims must not be empty")
-    x = transposed(operand, places.order, b)
+    x = transposed(operand, windows.order, b)
     others = list(x.dims[depth:])
-    expected = [sizes[i] for i in places.order[depth:]]
+    expected = [sizes[i] for i in windows.order[depth:]]
     node.require(
         others == expected,
         f"windows must have the whole of the dimensions that are not indexed, {others}, "
@@ -264,12 +264,12 @@ def scatter(node, b):
     )
     parts = [extent(updates, i, b) for i in range(n)]
     updates = b.RESHAPE(updates, shape_of_parts([*parts, *cast("list[int]", sizes)], b))
-    updates = transposed(updates, [*range(n), *(n + i for i in places.order)], b)
-    elements = _within(places, b)
+    updates = transposed(updates, [*range(n), *(n + i for i in windows.order)], b)
+    elements = _within(windows, b)
     x = b.PAD(x, int32s([[0, 1], *[[0, 0]] * (rank - 1)]))
     y = _combined(kind, x, elements, updates, depth, b)
     y = cropped(y, [[0, 1], *[[0, 0]] * (rank - 1)], b)
-    return transposed(y, np.argsort(places.order).tolist(), b)
+    return transposed(y, np.argsort(windows.order).tolist(), b)
 
 
 def _runs_whole(operand: Tensor, numbers: Windows, sizes: Sequence[int | None]) -> bool:
@@ -320,15 +320,15 @@ def _one_by_one(
     return over_rows(node, b, [x, corners, rows], count, step)[0]
 
 
-def _within(places: Places, b: Builder) -> Tensor:
+def _within(windows: WindowIndices, b: Builder) -> Tensor:
     """The places of elements, those of windows that are not within at an additional one."""
-    corners, last = places.corners, places.last(b)
+    corners, last = windows.corners, windows.last(b)
     inside = b.LOGICAL_AND(b.GREATER_EQUAL(corners, np.int32(0)), b.LESS_EQUAL(corners, last))
-    inside = b.REDUCE_ALL(inside, int32s([places.n_batch]), keep_dims=True)
-    elements = places.elements(corners, b)
-    shape = [extent(corners, i, b) for i in range(places.n_batch)]
-    inside = b.RESHAPE(inside, shape_of_parts([*shape, *[1] * places.depth, 1], b))
-    outside = shape_of_parts([places.extents[0], *[0] * (places.depth - 1)], b)
+    inside = b.REDUCE_ALL(inside, int32s([windows.n_batch]), keep_dims=True)
+    elements = windows.elements(corners, b)
+    shape = [extent(corners, i, b) for i in range(windows.n_batch)]
+    inside = b.RESHAPE(inside, shape_of_parts([*shape, *[1] * windows.depth, 1], b))
+    outside = shape_of_parts([windows.extents[0], *[0] * (windows.depth - 1)], b)
     return b.SELECT_V2(inside, elements, outside)
 
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
-from ..plan.view import View
 from ..records import Int8Epilogue
-from .layout import move
+from .layout import repeat_channels
 from .multipliers import (
     fits_int32,
     requantize_terms_i8,
@@ -199,7 +198,7 @@ class _Layer:
         """Appends the instruction of `kernel`; `epilogue`: its arguments from weights to result."""
         program.call(
             f"depthwise_i8.{kernel}_{self.kind}",
-            _repeat_channels(program, x, out.shape[3] // x.shape[3]),
+            repeat_channels(program, x, out.shape[3] // x.shape[3]),
             packed,
             *epilogue,
             out,
@@ -247,12 +246,3 @@ def _int16_terms(scheme: Quantized, bias: Buffer | None, n: int) -> Buffer:
 
 def _padded_channels(n: int) -> int:
     return _BLOCK * ceil(n / _BLOCK)
-
-
-def _repeat_channels(program: Program, x: Buffer, times: int) -> Buffer:
-    """`x` with each channel `times` times."""
-    if times == 1:
-        return x
-    out = arena((*x.shape, times), x.dtype)
-    move(program, View.of(x).insert(x.ndim, times), out)
-    return out.reshape((*x.shape[:-1], x.shape[-1] * times))

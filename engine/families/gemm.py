@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..plan.buffer import Buffer, arena, zeros
-from ..plan.view import View
 from . import gemm_f32
-from .layout import move
+from .layout import repeat_channels
 from .products import (
     NO_CLAMP,
     as_matrices,
@@ -256,7 +255,7 @@ def depthwise(
         conv2d(program, x, filters_of(program, weights), bias, out, sliding, clamp=clamp)
         return
     if gemm_f32.fits_depthwise(x, weights):
-        x = _repeat_channels(program, x, out.shape[3] // x.shape[3])
+        x = repeat_channels(program, x, out.shape[3] // x.shape[3])
         gemm_f32.depthwise(program, x, weights, bias, out, sliding, clamp)
         return
     items = out.shape[0] * out.shape[1]
@@ -271,15 +270,6 @@ def depthwise(
         window=sliding.window,
         **_limits(clamp),
     )
-
-
-def _repeat_channels(program: Program, x: Buffer, times: int) -> Buffer:
-    """`x` with each channel `times` times."""
-    if times == 1:
-        return x
-    out = arena((*x.shape, times), x.dtype)
-    move(program, View.of(x).insert(x.ndim, times), out)
-    return out.reshape((*x.shape[:-1], x.shape[-1] * times))
 
 
 def _bias(bias: Buffer | None, n: int) -> Buffer:

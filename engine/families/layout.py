@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import Buffer, constant
+from ..plan.buffer import Buffer, arena, constant
 from ..plan.instruction import COPY, MOVE
 from ..plan.view import View, geometry_of
 
@@ -46,6 +46,15 @@ def move(program: Program, source: Buffer | View, target: Buffer | View) -> None
         x_start=source.offset,
         out_start=target.offset,
     )
+
+
+def repeat_channels(program: Program, x: Buffer, times: int) -> Buffer:
+    """`x` with each channel `times` times."""
+    if times == 1:
+        return x
+    out = arena((*x.shape, times), x.dtype)
+    move(program, View.of(x).insert(x.ndim, times), out)
+    return out.reshape((*x.shape[:-1], x.shape[-1] * times))
 
 
 def copy(program: Program, source: Buffer, target: Buffer) -> None:

@@ -172,3 +172,8 @@ def _failed(op: Operation, error: BaseException, arrays: list[np.ndarray]) -> st
     reason = str(error).removeprefix(f"{_where(op)}: ") or type(error).__name__
     shown = ", ".join(f"{array.dtype}{list(array.shape)}" for array in arrays) or "none"
     return f"{_where(op)}: {reason} (inputs: {shown})"
+
+
+def as_results(arrays: Sequence[np.ndarray]) -> np.ndarray | Sequence[np.ndarray]:
+    """What a kernel returns for its outputs: a single one by itself."""
+    return arrays[0] if len(arrays) == 1 else arrays

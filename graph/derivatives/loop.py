@@ -54,7 +54,7 @@ class _Loop:
         self.body, self.body_reference = body_of(op, "body")
         self.condition, self.condition_reference = body_of(op, "cond")
         arguments, results = self.body.inputs, self.body.outputs
-        self.places = {argument: i for i, argument in enumerate(arguments)}
+        self.positions = {argument: i for i, argument in enumerate(arguments)}
         same = [a is r for a, r in zip(arguments, results, strict=True)]
         able = [flows(a) and is_variable(x) for a, x in zip(arguments, op.inputs, strict=True)]
         self.same = same
@@ -66,7 +66,7 @@ class _Loop:
         self.totals: list[_Rows | _Sum] = []
 
     def _bring(self, graph: BackwardGraph, tensor: Tensor) -> Tensor:
-        place = self.places.get(tensor)
+        place = self.positions.get(tensor)
         if place is not None and self.same[place]:
             inside = graph.argument(tensor)
             self.invariant[place] = graph.captures[tensor] = inside
@@ -86,8 +86,8 @@ class _Loop:
             remaining = graph.argument(ops.Identity(np.int32(0)), "remaining")
             dys = [graph.argument(op.outputs[i], "dy") for i in self.carried]
             ys = [self.body.outputs[i] for i in self.carried]
-            places = [*self.carried, *self.constant]
-            xs = [source_of(self.body, self.body.inputs[i]) for i in places]
+            variables = [*self.carried, *self.constant]
+            xs = [source_of(self.body, self.body.inputs[i]) for i in variables]
             derivatives = graph.flow(ys, dys, xs)
             n = len(self.carried)
             flown = [

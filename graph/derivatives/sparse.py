@@ -22,7 +22,7 @@ def sparse_reorder(op: Operation, _: None, dy: Tensor) -> tuple[None, Tensor, No
     """In the order the elements had."""
     indices, _values, shape = op.inputs
     numbers = ops.Range(np.int32(0), ops.Shape(indices)[0], np.int32(1))
-    _places, order = ops.SparseReorder(indices, numbers, shape)
+    _sorted, order = ops.SparseReorder(indices, numbers, shape)
     return None, ops.GatherV2(dy, ops.InvertPermutation(order), _ZERO), None
 
 

@@ -177,14 +177,14 @@ def _starts(
     sizes = constant(np.array(shape[:n], dtype))
     counted = constant(np.array([picked >> i & 1 for i in range(n)], dtype))
     at, is_negative = arena((n,), dtype), arena((n,), np.bool_)
-    wrapped, places = arena((n,), dtype), arena((n,), dtype)
+    wrapped, positions = arena((n,), dtype), arena((n,), dtype)
     starts = arena((len(shape),), np.int64)
     elementwise(program, "arithmetic.multiply", (begin, counted), at, no_limits(dtype))
     elementwise(program, "compare.less", (at, constant(np.zeros((), dtype))), is_negative)
     elementwise(program, "arithmetic.add", (at, sizes), wrapped, no_limits(dtype))
-    elementwise(program, "compare.select", (is_negative, wrapped, at), places)
+    elementwise(program, "compare.select", (is_negative, wrapped, at), positions)
     fill(program, constant(np.zeros((), np.int64)), starts)
-    convert(program, places, np.dtype(np.int64), starts.part(0, n))
+    convert(program, positions, np.dtype(np.int64), starts.part(0, n))
     return starts
 
 

@@ -133,11 +133,11 @@ def _place(op: Operation, name: str) -> int:
     return [argument.name for argument in op.signature.inputs].index(name)
 
 
-def unique(program: Program, x: Buffer, places_dtype: np.dtype) -> list[Buffer] | None:
+def unique(program: Program, x: Buffer, index_dtype: np.dtype) -> list[Buffer] | None:
     """The different elements of `x` and the index that marks none behind them; their places."""
     if x.ndim != 1 or x.dtype not in INDICES or not x.size:
         return None
-    out, positions = arena(x.shape, x.dtype), arena(x.shape, places_dtype)
+    out, positions = arena(x.shape, x.dtype), arena(x.shape, index_dtype)
     scratch = arena((1 << (2 * x.size - 1).bit_length(),), np.int64)
     program.call("unique.unique", x, scratch, out, positions, none=none_of(x.dtype))
     return [out, positions]

@@ -152,10 +152,10 @@ def _as_gather(node: NodeDef, dtype: np.dtype, nodes: Repeated[NodeDef], output:
     batch_dims = node.attr["batch_dims"].i if "batch_dims" in node.attr else 0
     axis = nodes.add()
     write_constant(axis, f"{node.name}/axis", np.array(batch_dims, np.int32))
-    params, places, *others = node.input
+    params, rows, *others = node.input
     if any(text.startswith("^") for text in others):  # so that it is in the same branch or loop
         axis.input.extend(others)
-    inputs = [params, places, f"{axis.name}{output}", *others]
+    inputs = [params, rows, f"{axis.name}{output}", *others]
     del node.input[:]
     node.input.extend(inputs)
     node.op = "GatherV2"

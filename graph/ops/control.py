@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.evaluate import evaluate_body
+from ..core.evaluate import as_results, evaluate_body
 from ..core.registry import add_row, op
 from ..core.shapes import Shape, same, scalar, unknown
 
@@ -21,10 +21,6 @@ def _run(
 ) -> list[np.ndarray]:
     """The results of a function of the library on `arguments`."""
     return evaluate_body(op.graph.functions.body(reference), arguments)
-
-
-def _as_results(results: Sequence[np.ndarray]) -> np.ndarray | Sequence[np.ndarray]:
-    return results[0] if len(results) == 1 else results
 
 
 def _declared_shapes(op: OperationView) -> list[Shape]:
@@ -87,7 +83,7 @@ def partitioned_call(
     *inputs: np.ndarray, f: FunctionRef, op: OperationView
 ) -> np.ndarray | Sequence[np.ndarray]:
     """What the function gives."""
-    return _as_results(_run(op, f, inputs))
+    return as_results(_run(op, f, inputs))
 
 
 def _is_true(condition: np.ndarray) -> bool:
@@ -107,7 +103,7 @@ def if_(
     op: OperationView,
 ) -> np.ndarray | Sequence[np.ndarray]:
     """What one of two functions gives."""
-    return _as_results(_run(op, then_branch if _is_true(condition) else else_branch, inputs))
+    return as_results(_run(op, then_branch if _is_true(condition) else else_branch, inputs))
 
 
 @op("Case", "StatelessCase", shape=_declared_shapes, pure=False)
@@ -116,7 +112,7 @@ def case(
 ) -> np.ndarray | Sequence[np.ndarray]:
     """What the function at `index` gives; the last one for an index out of range."""
     i = int(index)
-    return _as_results(_run(op, branches[i if 0 <= i < len(branches) else -1], inputs))
+    return as_results(_run(op, branches[i if 0 <= i < len(branches) else -1], inputs))
 
 
 @op("While", "StatelessWhile", "XlaWhile", shape=_declared_shapes, pure=False)
@@ -127,4 +123,4 @@ def while_(
     values = list(inputs)
     while _is_true(np.asarray(_run(op, cond, values)[0])):
         values = _run(op, body, values)
-    return _as_results(values)
+    return as_results(values)

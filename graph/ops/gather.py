@@ -492,9 +492,9 @@ def _stitch_shape(op: OperationView) -> Shape:
             for size, other in zip(values, expected, strict=False):
                 words = f"Dimensions must be equal, but are {size} and {other}"
                 require(op, None in (size, other) or size == other, words)
-    places = [integers(op, i) for i in range(n)]
-    numbers = [number for items in places for number in items or ()]
-    if None in places:
+    index_lists = [integers(op, i) for i in range(n)]
+    numbers = [number for items in index_lists for number in items or ()]
+    if None in index_lists:
         return (None, *inner)
     return (max(numbers, default=-1) + 1, *inner)
 

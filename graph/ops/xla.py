@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..core.evaluate import evaluate_body
+from ..core.evaluate import as_results, evaluate_body
 from ..core.registry import op
 from ..core.shapes import Dim, Shape, integers, known, plus, require, same, scalar, times, unknown
 from .xla_numbers import dimension_numbers, gather_numbers, permuted, scatter_numbers
@@ -18,11 +18,6 @@ from .xla_numbers import dimension_numbers, gather_numbers, permuted, scatter_nu
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
     from ..core.signatures.attributes import FunctionRef
-
-
-def _results(arrays: Sequence[np.ndarray]) -> np.ndarray | Sequence[np.ndarray]:
-    """The outputs as a kernel gives them."""
-    return arrays[0] if len(arrays) == 1 else arrays
 
 
 def _same_each(op: OperationView) -> list[Shape]:
@@ -38,7 +33,7 @@ def unchanged(x: np.ndarray, *_: np.ndarray) -> np.ndarray:
 @op("XlaOptimizationBarrier", shape=_same_each)
 def optimization_barrier(*inputs: np.ndarray) -> np.ndarray | Sequence[np.ndarray]:
     """The inputs: the compiler does not move what is before them behind."""
-    return _results(inputs)
+    return as_results(inputs)
 
 
 @op("XlaReplicaId", shape=scalar)
@@ -343,7 +338,7 @@ def reduce(
     values = [np.broadcast_to(x, shape) for x in values]
     for i in range(len(rows[0])):
         values = _applied(op, reducer, *values, *(row[i] for row in rows))
-    return _results(values)
+    return as_results(values)
 
 
 def _reduce_window_shape(op: OperationView) -> Shape:
@@ -440,7 +435,7 @@ def variadic_sort(
     precedes = is_before | (~np.swapaxes(is_before, -1, -2) & comes_first)
     order = np.argsort(precedes.sum(-2), -1)
     ordered = [np.take_along_axis(x, order, -1) for x in rows]
-    return _results([np.moveaxis(x, -1, int(dimension)) for x in ordered])
+    return as_results([np.moveaxis(x, -1, int(dimension)) for x in ordered])
 
 
 def _broadcast_helper_shape(op: OperationView) -> list[Shape]:

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from cases import Case, content
-from fuzz import campaign, known, mutants, rewrites
+from fuzz import campaign, compare, known, mutants, rewrites
 from fuzz.children import Child
 from fuzz.drawing import Draw
 from running import answers
@@ -53,6 +53,14 @@ def test_many_mutants():
 )
 def test_what_a_cached_plan_is_blamed_for(fresh, first, second, stale):
     assert bool(mutants.difference(fresh, first, second)) is stale
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "differs"), [(1, 2, False), (0, 0, False), (2, 1, True), (1, 0, True)]
+)
+def test_bools_are_compared_by_what_they_say(ours, theirs, differs):
+    one, other = (np.uint8([byte]).view(bool) for byte in (ours, theirs))
+    assert bool(compare.difference([one], [other], 0)) is differs
 
 
 def test_a_child_that_dies_after_its_answer_is_started_again():

@@ -4,6 +4,7 @@ import numpy as np
 from building import Builder
 from building import save as save_subgraphs
 from cases import Case, all_cases, content
+from ml_dtypes import bfloat16
 
 from flatlite.lite import Interpreter
 from flatlite.schema.model import load, save
@@ -45,8 +46,27 @@ def with_signature():
     return save_subgraphs(b.outputs(y, z), signatures=[("serving_default", *ends, 0)])
 
 
+def with_numbers():
+    """A model of constants that need few and many digits, points and none, in each type."""
+    rng = np.random.default_rng(5)
+    numbers = np.concatenate([
+        (np.outer(10.0 ** np.arange(-18, 18), [1.234567, 1.2345678, 1.23456789, 1.5])).ravel(),
+        2.0 ** np.arange(20, 28) + 1, rng.standard_normal(12), [0.0, -0.0, np.inf, -np.inf],
+    ])  # fmt: skip
+    b = Builder()
+    for dtype in np.float64, np.float32, np.float16, bfloat16:
+        with np.errstate(over="ignore"):
+            rows = numbers.astype(dtype).reshape(-1, 12)
+        for i, row in enumerate(rows):
+            y = b.tensor(f"{dtype.__name__}/{i}", (12,), "INT32")
+            b.op("CAST", [b.constant(f"{dtype.__name__}/constant{i}", row)], [y])
+    return save_subgraphs(b.outputs(y))
+
+
+OTHERS = {"signature": with_signature, "numbers": with_numbers}
+
+
 def models():
     """The bytes of all models, by name."""
-    return {name: model_of(case) for name, case in cases().items()} | {
-        "signature": with_signature()
-    }
+    alone = {name: model_of(case) for name, case in cases().items()}
+    return alone | {name: build() for name, build in OTHERS.items()}

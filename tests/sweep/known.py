@@ -51,6 +51,12 @@ def _other_diagonals(case: Case) -> bool:
     return _shape(case, 1) != (*batch, min(rows, columns))
 
 
+def _too_narrow(case: Case) -> bool:
+    """No window fits into the width."""
+    is_valid = case.options.get("padding") == "VALID"
+    return is_valid and _shape(case, 0)[2] < case.options["filter_width"]
+
+
 def _lowest_by_minus_one(case: Case) -> bool:
     x, y = (np.asarray(one) for one in case.inputs)
     return x.dtype.kind == "i" and bool((x == np.iinfo(x.dtype).min).any() and (y == -1).any())
@@ -78,6 +84,8 @@ ROWS = (
         "nothing is found in a table without rows; LiteRT refuses it"),
     Row("LOG_SOFTMAX", lambda c: _shape(c, 0) == (), "LiteRT ends with a signal; log(1) is 0"),
     Row("MATRIX_SET_DIAG", _other_diagonals, "LiteRT does not look at the diagonals' shape"),
+    *(Row(op, _too_narrow, "where no window fits into the width, LiteRT empties the height, too")
+      for op in ("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D")),
     Row("POW", lambda c: c.inputs[0].dtype == np.int32,
         "a result beyond int32 wraps in LiteRT for one exponent"),
     *(Row(op, _folds_nothing, "LiteRT writes no result of no elements, or the stored 0")

@@ -24,13 +24,13 @@ _ANY = 1 << 10
 
 def allowed_types(kind: str, attr: str) -> tuple[str, ...] | None:
     """The names of the types that attribute `attr` of op type `kind` may have; None for all."""
-    types = _places("allowed_types").get(f"{kind}.{attr}")
+    types = _limits("allowed_types").get(f"{kind}.{attr}")
     return None if types is None else tuple(types.split())
 
 
 def attribute_limit(kind: str, attr: str) -> list[str] | int | None:
     """The strings that an attribute may be, or the least integer or length; None for all."""
-    text = _places("attribute_limits").get(f"{kind}.{attr}")
+    text = _limits("attribute_limits").get(f"{kind}.{attr}")
     return None if text is None else cast("list[str] | int", json.loads(text))
 
 
@@ -43,7 +43,7 @@ def rank_limits(kind: str) -> tuple[RankLimit, ...]:
     lists = [i for i, arg in enumerate(signature.inputs) if arg.count or arg.is_list]
     limits: list[RankLimit] = []
     for i, argument in enumerate(signature.inputs):
-        text = _places("operand_ranks").get(f"{kind}.{argument.name}")
+        text = _limits("operand_ranks").get(f"{kind}.{argument.name}")
         is_behind = bool(lists) and i > lists[-1]
         if text is not None and (is_behind or not lists or i < lists[0]):
             limits.append(_rank_limit(text, i - len(signature.inputs) if is_behind else i))
@@ -60,7 +60,7 @@ def _rank_limit(text: str, position: int) -> RankLimit:
 
 
 @functools.cache
-def _places(name: str) -> dict[str, str]:
+def _limits(name: str) -> dict[str, str]:
     """What a table says, by `op.name`."""
     table: dict[str, str] = {}
     for row in rows_of(name).split("\n")[1:-1]:

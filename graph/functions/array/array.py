@@ -293,8 +293,8 @@ def gather_nd(
             along[axis] = -1
             batches.append(ops.BroadcastTo(reshape(range(n), along), whole))
         numbers = [cast(batch, positions.dtype) for batch in batches]
-        whole_places = ops.ConcatV2([*numbers, positions], np.int32(-1))
-        return ops.GatherNd(source, whole_places, name=scope, bad_indices_policy=bad_indices_policy)
+        full_indices = ops.ConcatV2([*numbers, positions], np.int32(-1))
+        return ops.GatherNd(source, full_indices, name=scope, bad_indices_policy=bad_indices_policy)
 
 
 def pad(
@@ -509,10 +509,10 @@ def repeat(
         n = shape.as_list()[0] if shape.ndims == 1 else None
         if n is not None and n != 1:
             tensor_shape.Dimension(n_slices).assert_is_compatible_with(n)
-        return gather(data, _repeated_places(times, data, n_slices, axis), axis=axis)
+        return gather(data, _repeated_positions(times, data, n_slices, axis), axis=axis)
 
 
-def _repeated_places(
+def _repeated_positions(
     times: Tensor, data: Tensor, n_slices: int | None, axis: int
 ) -> Tensor | np.ndarray:
     """The number of each slice, as often as it comes."""

@@ -40,7 +40,7 @@ def not_below_0(size: Size) -> Size:
     return max(0, size) if isinstance(size, int) else ops.Maximum(size, np.int32(0))
 
 
-def _places(count: Size, step: Size, length: Size) -> Tensor | np.ndarray:
+def _frame_positions(count: Size, step: Size, length: Size) -> Tensor | np.ndarray:
     """[count, length]: where the elements of frames stand."""
     if isinstance(count, int) and isinstance(step, int) and isinstance(length, int):
         return (np.arange(count)[:, None] * step + np.arange(length)).astype(np.int32)
@@ -84,7 +84,7 @@ def frame(
             x = _padded(x, missing, axis, pad_value)
         else:
             count = not_below_0((n - length) // step + 1)
-        frames = array.gather(x, _places(count, step, length), axis=axis)
+        frames = array.gather(x, _frame_positions(count, step, length), axis=axis)
         if rank is not None:
             sizes = shape.as_list()
             known = [n if isinstance(n, int) else None for n in (count, length)]
@@ -130,7 +130,7 @@ def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None
         total = 0 if isinstance(n, int) and n == 0 else (n - 1) * step + length
         sizes = shape_of(frames)
         rows = array.transpose(array.reshape(frames, [-1, n * length]), [1, 0])
-        positions = array.reshape(_places(n, step, length), [-1])
+        positions = array.reshape(_frame_positions(n, step, length), [-1])
         added = ops.UnsortedSegmentSum(rows, positions, ops.Maximum(total, np.int32(0)))
         outer = sizes[:-2]
         result = array.reshape(array.transpose(added, [1, 0]), array.concat([outer, [total]], 0))

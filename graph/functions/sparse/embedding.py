@@ -32,7 +32,7 @@ _NARROW = ("float16", "bfloat16")
 """Types whose sums are taken in float32."""
 
 
-class Places(NamedTuple):
+class Entries(NamedTuple):
     """Ids, the row of the result that each belongs to, and their weights."""
 
     ids: Tensor
@@ -81,12 +81,12 @@ def embedding_lookup_sparse(
     combiner = combiner or "mean"
     if combiner not in _COMBINERS:
         raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
-    positions = _places(sp_ids, sp_weights)
+    entries = _entries(sp_ids, sp_weights)
     lookup = Lookup(params, partition_strategy, max_norm)
-    return _embedded(lookup, positions, None, combiner, name)
+    return _embedded(lookup, entries, None, combiner, name)
 
 
-def _places(ids: Ids, weights: Ids | None) -> Places:
+def _entries(ids: Ids, weights: Ids | None) -> Entries:
     if not isinstance(ids, (SparseTensor, RaggedTensor)):
         raise TypeError(f"sp_ids must be SparseTensor, got {type(ids)}")
     if weights is not None and type(weights) is not type(ids):
@@ -101,13 +101,13 @@ def _places(ids: Ids, weights: Ids | None) -> Places:
                 merge(one.sizes, other.sizes)
             merge(a.dense_shape.sizes, b.dense_shape.sizes)
         rows = cast(ids.indices[:, 0], np.int32)
-        return Places(ids.values, rows, None if not parts else parts[0][1].values)
+        return Entries(ids.values, rows, None if not parts else parts[0][1].values)
     rows = cast(ids.value_rowids(), np.int32)
     if not isinstance(weights, RaggedTensor):
-        return Places(ids.flat_values, rows, None)
+        return Entries(ids.flat_values, rows, None)
     merge(ids.flat_values.sizes, weights.flat_values.sizes)
     merge(ids.row_splits.sizes, weights.row_splits.sizes)
-    return Places(ids.flat_values, rows, weights.flat_values)
+    return Entries(ids.flat_values, rows, weights.flat_values)
 
 
 def _sums(values: Tensor, rows: Tensor, n_rows: Tensor | None) -> Tensor:
@@ -117,24 +117,24 @@ def _sums(values: Tensor, rows: Tensor, n_rows: Tensor | None) -> Tensor:
 
 
 def _embedded(
-    lookup: Lookup, positions: Places, n_rows: Tensor | None, combiner: str, name: str | None
+    lookup: Lookup, entries: Entries, n_rows: Tensor | None, combiner: str, name: str | None
 ) -> Tensor:
-    """The combined rows; as many as `n_rows`, without it as the last of `places.rows` says."""
+    """The combined rows; as many as `n_rows`, without it as the last of `entries.rows` says."""
     with name_scope(name, "embedding_lookup_sparse"):
-        picked = lookup.rows(positions.ids)
+        picked = lookup.rows(entries.ids)
         dtype = np.dtype(typed("np.dtype", picked.dtype))
         if dtype.name in _NARROW:
             picked = cast(picked, np.float32)
-        weights = positions.weights
+        weights = entries.weights
         if weights is None:
-            weights = ops.Fill(ops.Shape(positions.ids), np.ones((), picked.dtype))
+            weights = ops.Fill(ops.Shape(entries.ids), np.ones((), picked.dtype))
         factors = cast(weights, picked.dtype)
         n_inner = 1 if picked.sizes is None else len(picked.sizes) - 1
         spread = array.reshape(factors, [-1, *[1] * n_inner])
-        sums = _sums(ops.Mul(picked, spread), positions.rows, n_rows)
+        sums = _sums(ops.Mul(picked, spread), entries.rows, n_rows)
         if combiner != "sum":
             squares = ops.Square(spread) if combiner == "sqrtn" else spread
-            totals = _sums(squares, positions.rows, n_rows)
+            totals = _sums(squares, entries.rows, n_rows)
             sums = ops.DivNoNan(sums, ops.Sqrt(totals) if combiner == "sqrtn" else totals)
         return cast(sums, dtype)
 
@@ -167,7 +167,7 @@ def safe_embedding_lookup_sparse(
         for part in parts:
             if not isinstance(part, Variable):
                 convert_to_tensor(typed("TensorLike", part), sparse_weights.dtype)
-    _places(sparse_ids, sparse_weights)
+    _entries(sparse_ids, sparse_weights)
     with name_scope(name, "embedding_lookup") as scope:
         sizes = None
         if isinstance(sparse_ids, SparseTensor):
@@ -176,12 +176,12 @@ def safe_embedding_lookup_sparse(
             n_rows = cast(sparse_ids.dense_shape[0], np.int32)
         else:
             n_rows = cast(sparse_ids.nrows(), np.int32)
-        positions = _usable(_places(sparse_ids, sparse_weights), combiner)
+        entries = _usable(_entries(sparse_ids, sparse_weights), combiner)
         lookup = Lookup(typed("Sequence[TensorLike]", parts), partition_strategy, max_norm)
-        rows = _embedded(lookup, positions, n_rows, combiner, None)
+        rows = _embedded(lookup, entries, n_rows, combiner, None)
         if default_id is not None:
-            ones = ops.Fill(ops.Shape(positions.rows), np.int32(1))
-            is_empty = ops.Equal(ops.UnsortedSegmentSum(ones, positions.rows, n_rows), _ZERO)
+            ones = ops.Fill(ops.Shape(entries.rows), np.int32(1))
+            is_empty = ops.Equal(ops.UnsortedSegmentSum(ones, entries.rows, n_rows), _ZERO)
             default = lookup.rows(np.int32(default_id))
             rows = ops.SelectV2(array.expand_dims(is_empty, 1), default, rows)
         return rows if sizes is None else _in_shape(rows, sizes, scope)
@@ -198,15 +198,15 @@ def _as_matrix(ids: SparseTensor, weights: Ids | None) -> tuple[SparseTensor, Sp
     return ids, SparseTensor(ids.indices, weights.values, ids.dense_shape)
 
 
-def _usable(positions: Places, combiner: str) -> Places:
+def _usable(entries: Entries, combiner: str) -> Entries:
     """What is left without negative ids and, but in sums, without weights that are not positive."""
-    usable = ops.GreaterEqual(positions.ids, np.zeros((), positions.ids.dtype))
-    if positions.weights is not None and combiner != "sum":
-        positive = ops.Greater(positions.weights, np.zeros((), positions.weights.dtype))
+    usable = ops.GreaterEqual(entries.ids, np.zeros((), entries.ids.dtype))
+    if entries.weights is not None and combiner != "sum":
+        positive = ops.Greater(entries.weights, np.zeros((), entries.weights.dtype))
         usable = ops.LogicalAnd(usable, positive)
-    weights = None if positions.weights is None else array.boolean_mask(positions.weights, usable)
-    ids, rows = (array.boolean_mask(x, usable) for x in (positions.ids, positions.rows))
-    return Places(ids, rows, weights)
+    weights = None if entries.weights is None else array.boolean_mask(entries.weights, usable)
+    ids, rows = (array.boolean_mask(x, usable) for x in (entries.ids, entries.rows))
+    return Entries(ids, rows, weights)
 
 
 def _in_shape(rows: Tensor, sizes: Tensor, scope: str) -> Tensor:

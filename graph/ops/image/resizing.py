@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from ...core.protocols import OperationView
 
 
-def _resize_shape(op: OperationView) -> Shape:
+def resized_shape(op: OperationView) -> Shape:
+    """[batch, *size, channels] of images and a `size` of two numbers above 0."""
     batch, _, _, channels = known(op, 0, 4)
     sizes = integers(op, 1)
     if sizes is None:
@@ -22,7 +23,9 @@ def _resize_shape(op: OperationView) -> Shape:
     return (batch, *sizes, channels)
 
 
-def _places(size: int, new: int, align_corners: bool, half_pixel_centers: bool) -> np.ndarray:
+def _source_positions(
+    size: int, new: int, align_corners: bool, half_pixel_centers: bool
+) -> np.ndarray:
     """Where each new element lies among the old ones, in the float32 steps TensorFlow takes."""
     if align_corners and half_pixel_centers:
         raise ValueError("If half_pixel_centers is True, align_corners must be False.")
@@ -36,14 +39,16 @@ def _places(size: int, new: int, align_corners: bool, half_pixel_centers: bool) 
     return steps * scale
 
 
-@op("ResizeBilinear", shape=_resize_shape)
+@op("ResizeBilinear", shape=resized_shape)
 def resize_bilinear(
     images: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
     """Each new element from the four old ones around it."""
     x = images.astype(np.float32)
     for axis, new in enumerate(size.tolist(), 1):
-        x = interpolate(x, axis, _places(x.shape[axis], new, align_corners, half_pixel_centers))
+        x = interpolate(
+            x, axis, _source_positions(x.shape[axis], new, align_corners, half_pixel_centers)
+        )
     return x
 
 
@@ -57,7 +62,7 @@ def interpolate(x: np.ndarray, axis: int, positions: np.ndarray) -> np.ndarray:
     return before + (np.take(x, second, axis) - before) * share
 
 
-@op("ResizeNearestNeighbor", shape=_resize_shape)
+@op("ResizeNearestNeighbor", shape=resized_shape)
 def resize_nearest_neighbor(
     images: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
@@ -80,7 +85,7 @@ def resize_bilinear_grad(
     dx = grads.astype(np.float32)
     for axis in (2, 1):
         old = original.shape[axis]
-        positions = _places(old, dx.shape[axis], align_corners, half_pixel_centers)
+        positions = _source_positions(old, dx.shape[axis], align_corners, half_pixel_centers)
         low = np.floor(positions)
         share = (positions - low).reshape([-1] + [1] * (dx.ndim - axis - 1))
         first = np.maximum(low, 0).astype(np.int64)
@@ -98,14 +103,14 @@ def _summed(x: np.ndarray, positions: np.ndarray, size: int, axis: int) -> np.nd
 
 def _nearest(size: int, new: int, align_corners: bool, half_pixel_centers: bool) -> np.ndarray:
     """Which of the old elements each new one is."""
-    positions = _places(size, new, align_corners, half_pixel_centers)
+    positions = _source_positions(size, new, align_corners, half_pixel_centers)
     if half_pixel_centers:
         positions = positions + np.float32(0.5)
     positions = np.floor(positions + np.float32(0.5)) if align_corners else np.floor(positions)
     return np.clip(positions, 0, size - 1).astype(np.int64)
 
 
-@op("ResizeNearestNeighborGrad", shape=_resize_shape)
+@op("ResizeNearestNeighborGrad", shape=resized_shape)
 def resize_nearest_neighbor_grad(
     grads: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
@@ -134,7 +139,7 @@ def _cubic_spans(
     size: int, new: int, align_corners: bool, half_pixel_centers: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """[4, new] which old elements are around each new one, and their weights."""
-    positions = _places(size, new, align_corners, half_pixel_centers)
+    positions = _source_positions(size, new, align_corners, half_pixel_centers)
     low = np.floor(positions)
     weights = _cubic_weights(positions - low, -0.5 if half_pixel_centers else -0.75)
     around = low.astype(np.int64) + np.arange(-1, 3)[:, None]
@@ -145,7 +150,7 @@ def _cubic_spans(
     return inside, weights
 
 
-@op("ResizeBicubic", shape=_resize_shape)
+@op("ResizeBicubic", shape=resized_shape)
 def resize_bicubic(
     images: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:

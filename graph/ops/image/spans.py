@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...core.registry import op
-from ...core.shapes import Shape, integers, known, require
-
-if TYPE_CHECKING:
-    from ...core.protocols import OperationView
+from .resizing import resized_shape
 
 SMALLEST_TOTAL = 1000 * float(np.finfo(np.float32).tiny)
 """Weights whose sum is below it are not scaled to sum to 1."""
@@ -106,15 +103,6 @@ class Sampling(NamedTuple):
         return np.where(np.abs(totals) >= SMALLEST_TOTAL, weights / np.where(totals, totals, 1), 0)
 
 
-def _scaled_shape(op: OperationView) -> Shape:
-    batch, _, _, channels = known(op, 0, 4)
-    sizes = integers(op, 1)
-    if sizes is None:
-        return (batch, None, None, channels)
-    require(op, len(sizes) == 2 and min(sizes) > 0, f"size must be two numbers > 0, got {sizes}")
-    return (batch, *sizes, channels)
-
-
 def _both_weights(
     old: tuple[int, ...],
     new: tuple[int, ...],
@@ -134,7 +122,7 @@ def _both_weights(
     return [Sampling(*row).weights(kernel, antialias) for row in rows]
 
 
-@op("ScaleAndTranslate", shape=_scaled_shape)
+@op("ScaleAndTranslate", shape=resized_shape)
 def scale_and_translate(
     images: np.ndarray,
     size: np.ndarray,
@@ -182,7 +170,7 @@ def _shares(size: int, new: int, align_corners: bool) -> np.ndarray:
     return shares / scale
 
 
-@op("ResizeArea", shape=_scaled_shape)
+@op("ResizeArea", shape=resized_shape)
 def resize_area(images: np.ndarray, size: np.ndarray, *, align_corners: bool) -> np.ndarray:
     """Each new element the mean of the old ones that it covers, by how much it covers of each."""
     height, width = images.shape[1:3]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, cast
 import numpy as np
 
 from ....schema import proto
+from ...core.evaluate import as_results
 from ...core.registry import op
 from ...core.shapes import shown
 
@@ -153,11 +154,6 @@ def splits_of(lengths: Sequence[int], dtype: np.dtype) -> np.ndarray:
     return np.cumsum([0, *lengths]).astype(dtype)
 
 
-def results_of(arrays: list[np.ndarray]) -> np.ndarray | list[np.ndarray]:
-    """What a kernel gives: the array itself where there is a single one."""
-    return arrays[0] if len(arrays) == 1 else arrays
-
-
 def texts(array: np.ndarray) -> list[str]:
     """Keys as text."""
     return [
@@ -292,13 +288,13 @@ def parse_example_v2(
     ragged_value_types: Sequence[object],
     ragged_split_types: Sequence[object],
     dense_shapes: Sequence[object],
-) -> np.ndarray | list[np.ndarray]:
+) -> np.ndarray | Sequence[np.ndarray]:
     """The features of Examples."""
     keys = [texts(sparse_keys), texts(dense_keys), texts(ragged_keys)]
     types = (sparse_types, Tdense, ragged_value_types, ragged_split_types)
     request = requested(keys, types, dense_shapes, defaults)
     messages, wheres, is_single = _messages(serialized, names)
-    return results_of(parse_features(messages, wheres, request, is_single))
+    return as_results(parse_features(messages, wheres, request, is_single))
 
 
 @op("ParseExample", shape=lambda op: [None] * len(op.outputs))
@@ -309,14 +305,14 @@ def parse_example(
     Tdense: Sequence[object],
     sparse_types: Sequence[object],
     dense_shapes: Sequence[object],
-) -> np.ndarray | list[np.ndarray]:
+) -> np.ndarray | Sequence[np.ndarray]:
     """The features of Examples, with each key as an input of its own."""
     n_sparse, n_dense = len(sparse_types), len(Tdense)
     cut = n_sparse + n_dense
     keys = [[*map(_text_of, parts[:n_sparse])], [*map(_text_of, parts[n_sparse:cut])], []]
     request = requested(keys, (sparse_types, Tdense, (), ()), dense_shapes, parts[cut:])
     messages, wheres, is_single = _messages(serialized, names)
-    return results_of(parse_features(messages, wheres, request, is_single))
+    return as_results(parse_features(messages, wheres, request, is_single))
 
 
 def _text_of(array: np.ndarray) -> str:
@@ -338,9 +334,9 @@ def parse_single_example(
     sparse_types: Sequence[object],
     Tdense: Sequence[object],
     dense_shapes: Sequence[object],
-) -> np.ndarray | list[np.ndarray]:
+) -> np.ndarray | Sequence[np.ndarray]:
     """The features of one Example."""
     keys = [_as_keys(sparse_keys), _as_keys(dense_keys), []]
     request = requested(keys, (sparse_types, Tdense, (), ()), dense_shapes, defaults)
     messages, wheres, is_single = _messages(serialized, np.zeros(0, object))
-    return results_of(parse_features(messages, wheres, request, is_single))
+    return as_results(parse_features(messages, wheres, request, is_single))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, cast
 import numpy as np
 
 from ....schema import proto
+from ...core.evaluate import as_results
 from ...core.registry import op
 from ...core.shapes import shown
 from .parsing import (
@@ -21,7 +22,6 @@ from .parsing import (
     names_of,
     parse_features,
     requested,
-    results_of,
     splits_of,
     texts,
     values_of,
@@ -224,7 +224,7 @@ def parse_sequence_example_v2(
     feature_list_ragged_value_types: Sequence[object],
     feature_list_ragged_split_types: Sequence[object],
     feature_list_dense_shapes: Sequence[object],
-) -> np.ndarray | list[np.ndarray]:
+) -> np.ndarray | Sequence[np.ndarray]:
     """The contexts and feature lists of SequenceExamples."""
     batch = _batch(serialized, names)
     keys = [texts(x) for x in (context_sparse, context_dense, context_ragged)]
@@ -241,7 +241,7 @@ def parse_sequence_example_v2(
     )  # fmt: skip
     nothing = _no_defaults(len(feature_list_dense_types))
     lists = requested(list_keys, list_types, feature_list_dense_shapes, nothing)
-    return results_of([*context, *_parse_lists(batch, lists, may_lack.tolist(), True)])
+    return as_results([*context, *_parse_lists(batch, lists, may_lack.tolist(), True)])
 
 
 @op("ParseSingleSequenceExample", shape=lambda op: [None] * len(op.outputs))
@@ -255,7 +255,7 @@ def parse_single_sequence_example(
     context_dense_shapes: Sequence[object],
     feature_list_sparse_types: Sequence[object],
     feature_list_dense_shapes: Sequence[object],
-) -> np.ndarray | list[np.ndarray]:
+) -> np.ndarray | Sequence[np.ndarray]:
     """The context and feature lists of one SequenceExample, each key an input of its own."""
     *remaining, name = parts
     types = (
@@ -272,4 +272,4 @@ def parse_single_sequence_example(
     lists = requested([*keys[2:], []], (*types[2:], (), ()), feature_list_dense_shapes, nothing)
     lacking = set(texts(may_lack))
     flags = [key in lacking for key in keys[3]]
-    return results_of([*context, *_parse_lists(batch, lists, flags, False)])
+    return as_results([*context, *_parse_lists(batch, lists, flags, False)])

@@ -136,7 +136,7 @@ def _decode_shape(op: OperationView) -> list[Shape]:
     return [(None if n is None else n + 1,), *[(None,)] * (len(op.outputs) - 1)]
 
 
-def _decoder(has_places: bool) -> Callable[..., Sequence[np.ndarray]]:
+def _decoder(has_offsets: bool) -> Callable[..., Sequence[np.ndarray]]:
     def kernel(
         x: np.ndarray,
         *,
@@ -149,7 +149,7 @@ def _decoder(has_places: bool) -> Callable[..., Sequence[np.ndarray]]:
             x, input_encoding, errors, replacement_char, replace_control_characters
         )
         results = [np.array(splits, np.int64), np.array(numbers, np.int32)]
-        return [*results, np.array(positions, np.int64)] if has_places else results
+        return [*results, np.array(positions, np.int64)] if has_offsets else results
 
     return kernel
 
