@@ -184,7 +184,8 @@ def _grad_y(y: Tensor, value: TensorLike | IndexedSlices | None, name: str) -> G
             raise TypeError(
                 f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {y.dtype})"
             )
-        shape = ops.Shape(y)
+        is_known = is_static(y.sizes)
+        shape = constant(np.array(y.sizes, np.int32), name="Shape") if is_known else ops.Shape(y)
         with name_scope(name) as scope:
             return ops.Fill(shape, constant(np.ones((), y.dtype)), name=scope)
     if isinstance(value, IndexedSlices):

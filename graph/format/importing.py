@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 MARK = "loc:@"
 """Before the name of an operation that another one stands with."""
 
+_SCALAR_MEANS_ANY_SHAPE = 21
+
 
 def import_graph_def(
     graph_def: Message | bytes | bytearray | memoryview,
@@ -60,6 +62,7 @@ def import_graph_def(
     graph.check_not_finalized()
     version = _checked_version(message.versions)
     _drop_future_attrs(message, producer_op_list)
+    _forget_scalar_shapes(message)
     _check_colocation(message)
     if name == "" and not all(isinstance(value, Tensor) for value in keys.values()):
         raise ValueError(
@@ -126,6 +129,15 @@ def _checked_version(versions: VersionDef) -> VersionDef:
             f"{GRAPH_DEF_VERSION} for TensorFlow {VERSION}.  Please upgrade TensorFlow."
         )
     return versions
+
+
+def _forget_scalar_shapes(message: GraphDef) -> None:
+    """Old graphs say of a placeholder of any shape that it is a scalar."""
+    if message.versions.producer > _SCALAR_MEANS_ANY_SHAPE:
+        return
+    for node in message.node:
+        if node.op == "Placeholder" and not node.attr["shape"].shape.dim:
+            node.attr["shape"].shape.unknown_rank = True
 
 
 def _drop_future_attrs(message: GraphDef, producer_op_list: Message | None) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 PNG_HEAD = b"\x89PNG\r\n\x1a\n"
 PNG_COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}
 """Channels -> the number that PNG has for grey, grey with alpha, RGB and RGBA."""
-_UP = 2
+_MEMORY_LEVEL = 9
 _SAMPLE_BYTES = 2
 _MAX_WAV_BYTES = 2**32 - 1
 
@@ -28,13 +28,36 @@ def encode_png(pixels: np.ndarray, compression: int = -1) -> bytes:
     bits = 8 * pixels.itemsize
     rows = pixels.astype(pixels.dtype.newbyteorder(">"), copy=False)
     lines = np.ascontiguousarray(rows).view(np.uint8).reshape(height, -1)
-    filtered = np.empty((height, lines.shape[1] + 1), np.uint8)
-    filtered[:, 0] = _UP
-    filtered[0, 1:] = lines[0]
-    filtered[1:, 1:] = lines[1:] - lines[:-1]
     head = struct.pack(">IIBBBBB", width, height, bits, PNG_COLOUR_TYPES[channels], 0, 0, 0)
-    content = zlib.compress(filtered.tobytes(), compression)
+    deflate = zlib.compressobj(
+        compression, zlib.DEFLATED, zlib.MAX_WBITS, _MEMORY_LEVEL, zlib.Z_FILTERED
+    )
+    content = deflate.compress(_filtered(lines, channels * pixels.itemsize)) + deflate.flush()
     return PNG_HEAD + _chunk(b"IHDR", head) + _chunk(b"IDAT", content) + _chunk(b"IEND", b"")
+
+
+def _filtered(lines: np.ndarray, step: int) -> bytes:
+    """Each row behind the number of the one of PNG's five filters that makes it smallest.
+
+    Args:
+        lines: [height, bytes of a row], uint8.
+        step: Bytes of a pixel.
+    """
+    x = lines.astype(np.int16)
+    left, above = np.zeros_like(x), np.zeros_like(x)
+    left[:, step:], above[1:] = x[:, :-step], x[:-1]
+    corner = np.zeros_like(x)
+    corner[1:, step:] = x[:-1, :-step]
+    estimate = left + above - corner
+    d_left, d_above, d_corner = (np.abs(estimate - near) for near in (left, above, corner))
+    among = np.where(d_above <= d_corner, above, corner)
+    paeth = np.where((d_left <= d_above) & (d_left <= d_corner), left, among)
+    guesses = (np.zeros_like(x), left, above, (left + above) >> 1, paeth)
+    forms = np.stack([(x - guess).astype(np.uint8) for guess in guesses])
+    sizes = np.abs(forms.view(np.int8).astype(np.int32)).sum(-1)
+    best = np.argmin(sizes, 0)
+    rows = forms[best, np.arange(len(lines))]
+    return np.concatenate([best[:, None].astype(np.uint8), rows], 1).tobytes()
 
 
 def _chunk(kind: bytes, content: bytes) -> bytes:

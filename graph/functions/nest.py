@@ -53,7 +53,7 @@ def assert_same_structure(
     nest1: object, nest2: object, check_types: bool = True, expand_composites: bool = False
 ) -> None:
     """Raises ValueError unless both nest alike, TypeError where sequences are of other types."""
-    nests.require_same_structure(nest1, nest2, check_types=check_types)
+    nests.require_same_structure(nest1, nest2, check_types=bool(check_types))
 
 
 def map_structure(func: Callable[..., object], *structure: object, **kwargs: bool) -> object:

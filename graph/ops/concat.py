@@ -96,7 +96,14 @@ def concat(axis: np.ndarray, *inputs: np.ndarray) -> np.ndarray:
     return np.concatenate(inputs, int(axis))
 
 
-@op("ParallelConcat", shape=lambda op: op.get_attr("shape"))
+def _parallel_concat_shape(op: OperationView) -> Shape:
+    for index, tensor in enumerate(op.inputs):
+        words = "The rank of all input shapes must be greater than 0, but input"
+        require(op, tensor.sizes != (), f"{words} {index} had rank 0.")
+    return op.get_attr("shape")
+
+
+@op("ParallelConcat", shape=_parallel_concat_shape)
 def parallel_concat(*inputs: np.ndarray) -> np.ndarray:
     """The inputs one after another along the first axis."""
     return np.concatenate(inputs, 0)
@@ -177,7 +184,9 @@ def _split_v_shape(op: OperationView) -> list[Shape]:
 @op("SplitV", shape=_split_v_shape, moves_elements=True)
 def split_v(x: np.ndarray, sizes: np.ndarray, axis: np.ndarray) -> np.ndarray | list[np.ndarray]:
     """Parts of `x` of the given sizes along `axis`."""
-    position = int(axis)
+    if axis.size != 1:
+        raise ValueError("split_dim_tensor must have exactly one element.")
+    position = axis.item()
     parts = _split_sizes([int(n) for n in sizes], x.shape[position])
     results = np.split(x, np.cumsum(parts)[:-1], position)
     return results[0] if len(parts) == 1 else results

@@ -178,8 +178,12 @@ def _full_sizes(
 
 
 def _input_grad_shape(op: OperationView, rank: int) -> Shape:
-    sizes, filters = as_shape(op, 0), known(op, 1, rank)
-    dy = known(op, 2, rank)
+    filters, dy = known(op, 1, rank), known(op, 2, rank)
+    depth = dy[1] if op.get_attr("data_format").startswith(b"NC") else dy[-1]
+    n_filters = filters[-1]
+    fits = None in (depth, n_filters) or depth == n_filters
+    require(op, fits, f"Dimensions must be equal, but are {depth} and {n_filters}")
+    sizes = as_shape(op, 0)
     if sizes is None:
         return _joined_shape(op, dy[0], (None,) * (rank - 2), filters[-2])
     if len(sizes) == rank - 2:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from ..core.shapes import is_static, shown
+from ..core.shapes import MAX_RANK, is_static, shown
 from ..ops.elementwise import BINARY
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ def _reshape(op: Operation, shapes: Sequence[Sizes], values: Values) -> str | No
     if values[1] is None:
         return None
     n, sizes = prod(shapes[0]), cast("list[int]", values[1].reshape(-1).tolist())
+    if len(sizes) >= MAX_RANK:
+        return f"too many dimensions: must be < {MAX_RANK}, but received {len(sizes)}"
     start = f"Input to reshape is a tensor with {n} values, but the requested shape"
     known = prod(size for size in sizes if size != -1)
     return f"{start} requires a multiple of {known}" if -1 in sizes else f"{start} has {known}"

@@ -111,6 +111,11 @@ class ResourceVariable(Variable):
 
     _is_reference = False
 
+    def __deepcopy__(self, memo: dict[int, object]) -> ResourceVariable:
+        raise NotImplementedError(
+            "__deepcopy__() is only available when eager execution is enabled."
+        )
+
     def _initial_tensor(self, value: InitialValue, dtype: DTypeLike | None) -> Tensor:
         with self._initializing() if callable(value) else name_scope("Initializer"):
             return convert_to_tensor(value() if callable(value) else value, dtype, "initial_value")

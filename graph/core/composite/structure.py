@@ -1,12 +1,14 @@
 """Nested structures of tensors: what loops carry and branches give.
 
-Lists, tuples, namedtuples and dicts nest; a dict's items come in the order of its keys. An object
-that has `to_components` and `from_components`, as a TensorArray, counts as its tensors.
+Lists, tuples, namedtuples, dicts and views of dicts nest; a dict's items come in the order of its
+keys, those of a view in its own. An object that has `to_components` and `from_components`, as a
+TensorArray, counts as its tensors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeGuard, cast, runtime_checkable
 
 if TYPE_CHECKING:
@@ -30,10 +32,10 @@ class Composite(Protocol):
 
 def is_nested(item: object) -> TypeGuard[Sequence[object] | Mapping[str, object]]:
     """Whether an item has items of its own."""
-    return isinstance(item, (list, tuple, Mapping))
+    return isinstance(item, (list, tuple, Mapping, MappingView))
 
 
-def _items(item: Sequence[object] | Mapping[str, object]) -> Iterable[object]:
+def _items(item: Iterable[object]) -> Iterable[object]:
     if isinstance(item, Mapping):
         return [item[key] for key in sorted(item)]
     return item
@@ -73,6 +75,8 @@ def _packed(like: object, leaves: Iterator[object], expand: bool) -> object:
         if isinstance(like, tuple):
             return _rebuilt(cast("object", like), items)
         return items
+    if isinstance(like, MappingView):
+        return [_packed(inner, leaves, expand) for inner in cast("Iterable[object]", like)]
     if expand and isinstance(like, Composite) and not isinstance(like, type):
         return like.from_components([next(leaves) for _ in like.to_components()])
     return next(leaves)
@@ -80,6 +84,8 @@ def _packed(like: object, leaves: Iterator[object], expand: bool) -> object:
 
 def _rebuilt(like: object, content: object) -> object:
     """A mapping or sequence of the type of `like`."""
+    if isinstance(like, defaultdict):
+        return defaultdict(like.default_factory, cast("Iterable[tuple[str, object]]", content))
     kind = cast("Callable[[object], object]", getattr(type(like), "_make", type(like)))
     return kind(content)
 

@@ -63,7 +63,7 @@ def parsed(equation: str, n_inputs: int) -> tuple[list[str], str]:
     operands, arrow, result = text.partition("->")
     labels = operands.split(",")
     if not all(_LABELS.fullmatch(label) for label in (*labels, result)):
-        raise ValueError(f"Indices have incorrect format. Received: {equation}.")
+        raise ValueError(f"Subscripts have incorrect format: {equation}")
     if len(labels) != n_inputs:
         raise ValueError(
             f'Got {n_inputs} inputs for equation "{equation}", expecting {len(labels)}'
@@ -74,7 +74,12 @@ def parsed(equation: str, n_inputs: int) -> tuple[list[str], str]:
         result = dots + "".join(sorted(name for name in set(names) if names.count(name) == 1))
     named = result.replace(_DOTS, "")
     if len(set(named)) < len(named):
-        raise ValueError(f"Output subscripts contain a label twice. Received: {equation}.")
+        raise ValueError(f"Output subscripts contain a label appearing more than once: {equation}")
+    for name in named:
+        if name not in operands:
+            raise ValueError(
+                f"Output subscripts contain the label {name} not present in the input subscripts."
+            )
     return labels, result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from ...core.shapes import (
     plus,
     require,
     same,
+    shown,
 )
 
 if TYPE_CHECKING:
@@ -144,14 +145,42 @@ def _einsum_shape(op: OperationView) -> Shape:
     words = f"Einsum output subscripts for equation '{op.get_attr('equation').decode()}' has label"
     for label in sorted(missing):
         require(op, False, f"{words} '{label}' which is not present in the input subscripts")
+    words = f"einsum equation '{op.get_attr('equation').decode()}' without ellipsis (...) in the "
+    words += "output subscripts where input(s) have non-empty broadcasting shape"
+    fits = bool(dots) or not batch
+    require(op, fits, f"Shape must be at most rank 0 but is rank {len(batch)}\n\t for {words}")
     middle = batch if dots else ()
     return tuple(sizes[n] for n in head) + tuple(middle) + tuple(sizes[n] for n in tail)
+
+
+def _require_einsum_operands(equation: str, shapes: Sequence[tuple[int, ...]]) -> None:
+    """Raises ValueError, in the kernel's words, where operands do not fit their labels."""
+    operands, _, output = equation.replace(" ", "").partition("->")
+    sizes: dict[str, int] = {}
+    n_batch = 0
+    for index, (label, shape) in enumerate(zip(operands.split(","), shapes, strict=True)):
+        head, dots, tail = label.partition("...")
+        n_named = len(head) + len(tail)
+        if len(shape) < n_named or (not dots and len(shape) > n_named):
+            words = f"Expected input {index} to have rank {'at least ' if dots else ''}{n_named}"
+            raise ValueError(f"{words} but got: {len(shape)}")
+        n_batch = max(n_batch, len(shape) - n_named)
+        axes = [*range(len(head)), *range(len(shape) - len(tail), len(shape))]
+        for name, axis in zip(head + tail, axes, strict=True):
+            size = sizes.setdefault(name, shape[axis])
+            if size != shape[axis]:
+                words = f"Expected dimension {size} at axis {axis} of the input shaped"
+                raise ValueError(f"{words} {shown(shape)} but got dimension {shape[axis]}")
+    if n_batch and "..." not in output:
+        words = f"Output contains {n_batch} broadcasting dimension(s) but no ellipsis (...) was"
+        raise ValueError(f"{words} found in the output subscripts.")
 
 
 @op("Einsum", "XlaEinsum", shape=_einsum_shape)
 def einsum(*inputs: np.ndarray, equation: bytes) -> np.ndarray:
     """Einstein's summation."""
     text = equation.decode()
+    _require_einsum_operands(text, [x.shape for x in inputs])
     if inputs[0].dtype.itemsize == 2 and inputs[0].dtype.kind in "fV":
         inputs = tuple(x.astype(np.float32) for x in inputs)
     return np.einsum(text, *inputs, optimize="greedy")

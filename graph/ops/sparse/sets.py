@@ -133,6 +133,10 @@ def set_size(
     """How many different elements each set has."""
     if validate_indices:
         require_sorted(indices, tuple(shape.tolist()))
+    for row, index in enumerate(indices.tolist()):
+        for column, (position, size) in enumerate(zip(index, shape.tolist(), strict=True)):
+            if not 0 <= position < size:
+                raise ValueError(f"indices[{row}, {column}] expected < {size}, got {position}.")
     sets, batch = _of_sparse(indices, values, shape)
     sizes = np.zeros(batch, np.int32)
     for index, elements in sets.items():

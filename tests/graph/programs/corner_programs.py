@@ -5,6 +5,10 @@ What TensorFlow makes of them is recorded in corner_programs.json. Each gives wh
 
 from __future__ import annotations
 
+import collections
+import copy
+import functools
+
 import numpy as np
 
 from .exchange_programs import each_in_a_graph, failure, plain
@@ -185,11 +189,11 @@ def image_shape_words(tf):
     return {name: _raised(call) for name, call in calls.items()}
 
 
-def _raised(call):
+def _raised(call, *arguments):
     """The type and the words of what is raised while a graph is built."""
     try:
-        call()
-    except (TypeError, ValueError) as error:
+        call(*arguments)
+    except (TypeError, ValueError, NotImplementedError) as error:
         return [type(error).__name__, str(error)]
     return None
 
@@ -205,7 +209,110 @@ def hue_gradient(tf):
     return {"gradient": np.round(gradient.astype(float), 3).tolist()}
 
 
+EQUATIONS = {
+    "letters": ("a0->a", (5, 3)),
+    "two_arrows": ("a->a->a", (5,)),
+    "new_label": ("ij,jk->im", (2, 3), (3, 4)),
+    "label_twice": ("ij,jk->iik", (2, 3), (3, 4)),
+    "rank": ("ij,jk->ik", (1, 2, 3), (3, 4)),
+    "size": ("ij,jk->ik", (2, 3), (4, 4)),
+    "no_dots": ("...ij,...jk->ik", (2, 2, 3), (3, 4)),
+}
+
+
+def refused_equations(tf):
+    """Operands that do not fit the labels, when the graph is built and when it runs."""
+    rows = {}
+    for name, (equation, *shapes) in EQUATIONS.items():
+        arrays = [np.ones(shape, np.float32) for shape in shapes]
+        kind, words = _raised(tf.einsum, equation, *arrays)
+        rows[name] = [kind, words.partition(" for '{{node")[0]]
+        if name in ("rank", "size", "no_dots"):
+            hidden = [tf.placeholder_with_default(x, None) for x in arrays]
+            product = tf.einsum(equation, *hidden)
+            with tf.Session() as session:
+                rows[f"{name}_in_run"] = failure(tf, functools.partial(session.run, product))
+    return rows
+
+
+def gradients_without_feeds(tf):
+    """What depends on the shape of a placeholder alone needs no value for it."""
+    x = tf.placeholder(tf.float32, [1, 3, 3, 2])
+    kernel = tf.constant(0.5, shape=[2, 2, 2, 1])
+    by_x = tf.gradients(tf.nn.depthwise_conv2d(x, kernel, [1, 1, 1, 1], "SAME"), x)[0]
+    with tf.Session() as session:
+        sums = session.run(tf.gradients(tf.reduce_sum(x), x)[0])
+        second = session.run(tf.gradients(by_x, kernel)[0])
+    return {"sums": sums.tolist(), "second": second.tolist()}
+
+
+def views_nest(tf):
+    """Views of mappings count as sequences, and mappings with defaults stay such."""
+    letters = {"a": 1, "b": 2}
+    doubled = tf.nest.map_structure(lambda x: 2 * x, collections.defaultdict(list, letters))
+    return {
+        "keys": tf.nest.flatten(letters.keys()),
+        "items": tf.nest.flatten(letters.items()),
+        "nested": tf.nest.is_nested(letters.values()),
+        "defaults": [type(doubled).__name__, dict(doubled)],
+    }
+
+
+def placeholders_of_old_graphs(tf):
+    """Up to version 21 a scalar placeholder meant one of any shape."""
+    ranks = {}
+    for producer in (21, 22):
+        message = tf.GraphDef()
+        node = message.node.add(name="x", op="Placeholder")
+        node.attr["dtype"].type = 1
+        node.attr["shape"].shape.SetInParent()
+        message.versions.producer = producer
+        with tf.Graph().as_default():
+            (x,) = tf.import_graph_def(message, return_elements=["x:0"])
+        ranks[str(producer)] = x.shape.ndims
+    return ranks
+
+
+def png_sizes(tf):
+    """Bytes of files: each row has the filter that makes it smallest."""
+    rows, columns = np.indices((40, 50))
+    colors = np.stack([rows, columns, (rows + columns) >> 1], -1).astype(np.uint8)
+    gray = np.random.RandomState(0).randint(0, 9, (64, 64, 1)).astype(np.uint8)
+    deep = (rows * 1000 + columns)[..., None].astype(np.uint16)
+    with tf.Session() as session:
+        files = session.run([tf.image.encode_png(x, 7) for x in (colors, gray, deep)])
+        decoded = session.run([tf.image.decode_png(file) for file in files[:2]])
+    assert np.array_equal(decoded[0], colors)
+    assert np.array_equal(decoded[1], gray)
+    return {"bytes": [len(file) for file in files]}
+
+
+def refused_operands(tf):
+    """Kernels' and shape functions' words."""
+    x = tf.placeholder(tf.int32)
+    parts = tf.split(np.zeros([5, 30]), tf.constant([4, 11, 15]), axis=x)
+    indices = tf.constant([[1, 2], [5, 0]], tf.int64)
+    sets = tf.SparseTensor(indices, [1, 1], tf.constant([3, 4], tf.int64))
+    with tf.Session() as session:
+        return {
+            "parallel": _raised(lambda: tf.raw_ops.ParallelConcat(shape=0, values=[1])),
+            "transpose": _raised(
+                lambda: tf.nn.conv2d_transpose(
+                    np.ones((2, 2, 2, 2)), np.ones((1, 1, 1, 1)), [2, 20, 20, 1], strides=10
+                )
+            ),
+            "rank": failure(tf, lambda: session.run(tf.reshape([[1]], tf.ones([254], tf.int64)))),
+            "axis": failure(tf, lambda: session.run(parts, {x: np.array([], np.int32)})),
+            "sets": failure(tf, lambda: session.run(tf.sets.size(sets, validate_indices=False)))[1][
+                11:
+            ],
+            "copy": _raised(lambda: copy.deepcopy(tf.Variable(1.0, use_resource=True))),
+        }
+
+
 PROGRAMS = (
+    *(refused_equations, gradients_without_feeds, views_nest, placeholders_of_old_graphs),
+    *(png_sizes, refused_operands),
     *(dropout_wrapper, slices_of_unknown_rank, sparse_reshapes, images_of_unknown_rank),
     *(images_refused, image_shape_words, hue_gradient),
 )
