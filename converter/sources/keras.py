@@ -17,7 +17,7 @@ from ..keras.files import symbolic
 from ..keras.files.architecture import INPUT, Model, flatten, read_layer, read_model
 from ..keras.files.archive import Archive, open_archive
 from ..keras.files.live import archive_of, note_custom, spec_of
-from ..keras.files.weights import find_layer_parts, find_parts, find_weights, trainable_first
+from ..keras.files.weights import find_parts, find_weights, trainable_first
 from ..keras.registry import INVALID, inner_scope
 from .freeze import freeze
 from .signatures import tensorflow_order
@@ -106,7 +106,7 @@ def is_known(part: Any) -> bool:
         layer = read_layer(spec_of(part))
     except ModelError:
         return False
-    find_layer_parts(layer)
+    find_parts(layer)
     leaves = list(layer.leaves()) if isinstance(layer, Model) else [layer]
     n_weights = len(getattr(part, "weights", ()))
     return not any(map(why_not, leaves)) and len(trainable_first(layer)) == n_weights

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ..core.build import ops
+from ..core.calls import refuse_expansion
 from ..core.composite.indexed_slices import IndexedSlices, dense, joined
 from ..core.composite.ragged_tensor import RaggedTensor
 from ..core.create import constant, convert_to_tensor
@@ -212,6 +213,7 @@ class _Walk:
         self.method, self.colocates = method, colocates
         self.outside = _Outside(ys, xs)
         self.between = _between(ys, xs, {tensor.op for tensor in stops}, self.outside)
+        refuse_expansion(self.between)
         self.arrived: dict[Tensor, list[Gradient]] = defaultdict(list)
         self.ends = list(dict.fromkeys(y.op for y in ys if y.op in self.between))
 

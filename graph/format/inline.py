@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ...schema.errors import ModelError
+from ..core.calls import refuse_expansion
 from ..core.graph import Graph, Operation, Tensor
 from ..core.library import IMPLEMENTS
 from ..core.order import data_and_control_inputs, ordered
@@ -20,8 +21,6 @@ CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 BRANCHES = ("If", "While", "Case")
 LOOPS = ("While", "StatelessWhile")
 PYTHON = ("EagerPyFunc", "PyFunc")
-MAX_OPERATIONS = 200_000
-"""What inlining may make of a graph: functions that call others twice grow without bound."""
 MAX_DEPTH = 64
 
 
@@ -59,6 +58,7 @@ def inline(graph: Graph, replacement: Replace | None = None) -> Graph:
     Raises:
         ModelError: a function is missing, calls itself, or the graph becomes too large.
     """
+    refuse_expansion(graph.operations)
 
     def replace(op: Operation, copy: Copy) -> bool:
         reference = called_function(op)
@@ -156,11 +156,6 @@ def _add_inner(
     if reference is not None:
         _inline_call(op, reference, inner, top, path, replacement)
         return
-    if len(top.graph) >= MAX_OPERATIONS:
-        names = " -> ".join(call.function for call in path)
-        raise ModelError(
-            f"inlining makes more than {MAX_OPERATIONS} operations, the last through {names}"
-        )
     name = f"{path[-1].prefix}/{op.name}"
     if name in top.graph:
         name = top.graph.unique_name(name)
@@ -181,11 +176,7 @@ def _attrs(op: Operation, path: tuple[_Call, ...]) -> Mapping[str, AttrValue]:
 
 
 def _body(op: Operation, reference: FunctionRef, prefix: str, path: tuple[_Call, ...]) -> Graph:
-    """The body of the function that `op` calls, unless `path` leads through it already."""
-    names = [call.function for call in path]
-    if reference.name in names:
-        chain = " -> ".join([*names[names.index(reference.name) :], reference.name])
-        raise ModelError(f"{op.type} '{prefix}': functions must not call themselves, got {chain}")
+    """The body of the function that `op`, a call within `path`, calls."""
     if len(path) >= MAX_DEPTH:
         raise ModelError(f"{op.type} '{prefix}': calls may be {MAX_DEPTH} deep")
     try:

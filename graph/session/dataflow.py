@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...schema import errors
+from ..core.calls import refuse_expansion
 from ..core.graph import Operation, Tensor
 from ..core.hooks import hook
 from ..core.order import ordered
@@ -71,12 +72,12 @@ def run_plan_of(
     delegates: Sequence[SessionDelegate],
 ) -> RunPlan:
     """`plan_of` for a session's run, of which other processes may run parts; not for functions."""
-    if state.task is not None:
-        operations = needed(fetches, feeds)
-        if state.is_elsewhere(operations):
-            from .cluster.spread import SpreadPlan  # sockets are for clusters alone
+    operations = needed(fetches, feeds)
+    refuse_expansion(operations)
+    if state.task is not None and state.is_elsewhere(operations):
+        from .cluster.spread import SpreadPlan  # sockets are for clusters alone
 
-            return SpreadPlan(state, fetches, feeds, n_threads, operations)
+        return SpreadPlan(state, fetches, feeds, n_threads, operations)
     return plan_of(state, fetches, feeds, n_threads, delegates)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from ..core.calls import with_called
 from ..core.order import ordered
-from ..core.signatures.attributes import FunctionRef
 
 if TYPE_CHECKING:
     from ..core.graph import Operation
@@ -47,24 +47,6 @@ TAKING = frozenset(
 def exchanging(operations: Iterable[Operation]) -> list[Operation]:
     """Those of `operations`, and of the functions that they call, that put in or take out."""
     return [op for op in with_called(operations) if op.type in GIVING or op.type in TAKING]
-
-
-def with_called(operations: Iterable[Operation]) -> Iterator[Operation]:
-    """`operations` and those of the functions that they call, each function once."""
-    seen: set[str] = set()
-    waiting = list(operations)
-    while waiting:
-        op = waiting.pop()
-        yield op
-        for reference in _called(op):
-            if reference.name not in seen:
-                seen.add(reference.name)
-                waiting += op.graph.functions.body(reference).operations
-
-
-def _called(op: Operation) -> list[FunctionRef]:
-    listed = (x if isinstance(x, list) else [x] for x in op.attrs.values())
-    return [value for values in listed for value in values if isinstance(value, FunctionRef)]
 
 
 def scheduled(

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...schema.errors import ModelError, UnsupportedOps
 from ...schema.mlir.module import Block, Module, Operation, TensorType, Value
+from ..core.calls import MAX_OPERATIONS
 from ..core.graph import Graph, Tensor
 from ..core.library import Function
 from ..core.signatures.attributes import FunctionRef
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from ..core.protocols import AttrValue
 
-MAX_OPERATIONS = 200_000
 MAX_DEPTH = 64
 FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 """Errors of Python's, where attributes or operands are not what an operation must have."""

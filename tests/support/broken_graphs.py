@@ -309,7 +309,7 @@ GRAPHS = {
     "length beyond the end": (written(long_length()), "graph.pb"),
     "nested": (written(deep()), "graph.pb"),
     "empty": (written(b""), "graph.pb"),
-    "function that calls itself": (changed(own_call), "PartitionedCall 'call/again'", "f -> f"),
+    "function that calls itself": (changed(own_call), "PartitionedCall 'again'", "f -> f"),
     "reshape to other elements": (changed(bad_reshape), "Reshape 'flat'"),
     "axis out of range": (changed(bad_axis), "ConcatV2 'joined'"),
     "computed axis": (changed(computed_axis), "ConcatV2 'joined'"),

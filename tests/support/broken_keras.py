@@ -60,6 +60,25 @@ def edited_h5(edit):
     return make
 
 
+def doubling(levels):
+    """A model that calls a nested one twice, which does so, too."""
+    spec = model(one("ReLU", "a", X), x=[None, 3])
+    for _ in range(levels):
+        inner = one("Functional", "m", X)
+        inner["inbound_nodes"] += one("Functional", "m", [["m", 0, 0]])["inbound_nodes"]
+        spec = model({**inner, "config": {**spec["config"], "name": "m"}}, x=[None, 3])
+        spec["config"]["output_layers"] = ["m", 2, 0]
+    return spec
+
+
+def both_ways(levels):
+    """A layer that reads backwards and forwards, which consists of such layers."""
+    spec = {"class_name": "LSTM", "config": {"name": "l", "units": 1, "return_sequences": True}}
+    for _ in range(levels):
+        spec = {"class_name": "Bidirectional", "config": {"name": "b", "layer": spec}}
+    return model({**one("Bidirectional", "b", X), **spec}, x=[None, 3, 1])
+
+
 def json_file(text):
     def make(folder):
         path = folder / "model.json"
@@ -222,6 +241,9 @@ KERAS = {
                 {f"{VARS}/1": BIAS}, sized(1 << 30)), "unpacks to more than"),
     "deep architecture": (
         archive('{"class_name": "Sequential", "config": ' + DEEP + "}"), "deeper than"),
+    "nested models that double": (
+        archive(doubling(28)), "at most 262144 calls of layers", "got 805306367"),
+    "layers that double": (archive(both_ways(20)), "must have at most 65536 layers"),
     "architecture that is a list": (archive("[]"), "must be a JSON object"),
     "architecture that is no JSON": (archive("{"), "is not JSON"),
     "layer for a model": (

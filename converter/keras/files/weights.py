@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ....graph.core.calls import MAX_OPERATIONS
 from ....schema.errors import ModelError
 from ..registry import LAYERS
 from .architecture import MAX_MODELS, Layer, Model
@@ -20,6 +21,7 @@ from .archive import ASSETS, Archive
 from .hdf5_process import Store
 from .live import LiveWeights
 
+MAX_LAYERS = 2**16
 CONTAINERS = ("layers", "_layer_checkpoint_dependencies")  # the second before Keras 2.13
 NOT_TRAINED = frozenset(
     ("moving_mean", "moving_variance", "mean", "variance", "count", "vector_u", "optimizer_step")
@@ -48,23 +50,38 @@ class StoredWeight:
         return self.store.array(self.path).astype(np.float32)
 
 
-def find_parts(model: Model) -> None:
-    """Makes the layers that layers of a model are made of."""
-    for layer in model.layers.values():
-        find_layer_parts(layer)
+def find_parts(layer: Layer) -> None:
+    """Makes the layers that a layer, or those of a model, are made of.
+
+    Raises ModelError when they are too deep or too many, or are called too often.
+    """
+    waiting, n_layers = [(layer, 0)], 0
+    while waiting:
+        part, depth = waiting.pop()
+        n_layers += 1
+        if depth > MAX_MODELS:
+            raise ModelError(f"{part.title}: layers are nested deeper than {MAX_MODELS} levels")
+        if n_layers > MAX_LAYERS:
+            raise ModelError(f"{layer.title}: must have at most {MAX_LAYERS} layers, has more")
+        if isinstance(part, Model):
+            waiting += [(inner, 0) for inner in part.layers.values()]
+            continue
+        row = LAYERS.get(part.row_kind)
+        part.parts = {} if row is None else row.parts(part)
+        waiting += [(inner, depth + 1) for inner in part.parts.values()]
+    n_calls = _n_calls(layer)
+    if n_calls > MAX_OPERATIONS:
+        raise ModelError(
+            f"{layer.title}: must come to at most {MAX_OPERATIONS} calls of layers, those of "
+            f"models for each call of them, got {n_calls}"
+        )
 
 
-def find_layer_parts(layer: Layer, depth: int = 0) -> None:
-    """Makes the layers that a layer, or those of a model, are made of."""
-    if depth > MAX_MODELS:
-        raise ModelError(f"{layer.title}: layers are nested deeper than {MAX_MODELS} levels")
-    if isinstance(layer, Model):
-        find_parts(layer)
-        return
-    row = LAYERS.get(layer.row_kind)
-    layer.parts = {} if row is None else row.parts(layer)
-    for part in layer.parts.values():
-        find_layer_parts(part, depth + 1)
+def _n_calls(layer: Layer) -> int:
+    """How many layers one call of a layer comes to."""
+    if not isinstance(layer, Model):
+        return 1 + sum(map(_n_calls, layer.parts.values()))
+    return sum(max(1, len(inner.calls)) * _n_calls(inner) for inner in layer.layers.values())
 
 
 def find_weights(model: Model, archive: Archive) -> None:

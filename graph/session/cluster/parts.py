@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ....schema.dtypes import RESOURCE, VARIANT
 from ....schema.errors import UnimplementedError
+from ...core.calls import with_called
 from ...core.device_spec import DeviceSpec
 from ...core.graph import Operation, Tensor
-from ..exchanges import with_called
 from ..executor import Plan
 from ..plan_pool import PlanPool
 from ..plan_variables import CALLS, READS, is_handle
