@@ -44,8 +44,8 @@ def passes(version: str, python: Path) -> bool:
     if not interpreter.exists():
         subprocess.run([python, "-m", "venv", environment], check=True)
     pip = [interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    # One that pyproject does not name yet is tried as well; nothing is compiled that has a wheel.
-    options = ["--ignore-requires-python", "--prefer-binary", "--editable", ".[image]"]
+    # Nothing is compiled that has a wheel.
+    options = ["--prefer-binary", "--editable", ".[image]"]
     if subprocess.run([*pip, *options, *NEEDED]).returncode:
         return False
     cache = {"FLATLITE_CACHE": str(environment / "kernels")}
