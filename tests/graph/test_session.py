@@ -11,13 +11,6 @@ import flatlite.compat.v1 as tf
 from flatlite import errors
 
 
-@pytest.fixture
-def session():
-    """A session of an empty graph, both default ones."""
-    with tf.Graph().as_default() as graph, tf.Session(graph=graph) as session:
-        yield session
-
-
 def test_nests(session):
     """The result has the structure of what was asked for."""
     x = tf.constant([1.0, 2.0])
