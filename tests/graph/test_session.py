@@ -235,7 +235,7 @@ def test_types_as_tf_has_them():
 
 def test_each_thread_has_its_own_scopes():
     """As in TensorFlow's testTwoThreadsNestedScopeEntry: names, and variables that are shared."""
-    graph, entered, actual = tf.Graph(), threading.Barrier(2, timeout=10), {}
+    graph, entered, actual = tf.Graph(), threading.Barrier(2, timeout=60), {}
 
     def enter(i):
         with graph.as_default(), tf.variable_scope("foo"):
