@@ -43,6 +43,15 @@ def litert(request):
 
 
 @pytest.fixture
+def session():
+    """A session of an empty graph, both default ones."""
+    import flatlite.compat.v1 as tf
+
+    with tf.Graph().as_default(), tf.Session() as opened:
+        yield opened
+
+
+@pytest.fixture
 def control_flow_v1():
     """Graphs are written with Switch, Merge and frames."""
     import flatlite.compat.v1 as tf

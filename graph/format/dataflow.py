@@ -363,45 +363,12 @@ class _Writer:
                         \_____________________________/
         """
         condition, inner = [op.graph.functions.body(r) for r in _references(op)]
-        controls = body.control_inputs(op)
         context = LoopContext(
             f"{name}/while_context", body.context, op.get_attr("parallel_iterations")
         )
         if body.context is None:
             self.contexts.append(context)
-        same = [
-            argument is result and not output.consumers()
-            for argument, result, output in zip(
-                inner.inputs or (), inner.outputs or (), op.outputs, strict=True
-            )
-        ]
-        varying = [i for i, is_same in enumerate(same) if not is_same] or [0]
-
-        def entering(i: int, is_constant: bool) -> _Bring:
-            known: list[Tensor] = []
-
-            def bring(reader: str) -> Tensor:
-                if not known:
-                    outside = body.resolve(op.inputs[i], reader)
-                    kind = "RefEnter" if outside.is_reference else "Enter"
-                    enter = self._add(
-                        kind,
-                        self._free(f"{reader}/Enter"),
-                        [outside],
-                        context,
-                        controls,
-                        {
-                            "frame_name": context.name.encode(),
-                            "is_constant": is_constant,
-                            "parallel_iterations": op.get_attr("parallel_iterations"),
-                        },
-                    )
-                    if is_constant:
-                        self._bring(context, outside, enter.outputs[0])
-                    known.append(enter.outputs[0])
-                return known[0]
-
-            return bring
+        varying = _varying(op, inner)
 
         def add(kind: str, *columns: Sequence[Tensor]) -> list[Operation]:
             return [
@@ -409,7 +376,9 @@ class _Writer:
                 for inputs in zip(*columns, strict=True)
             ]
 
-        bring = [entering(i, i not in varying) for i in range(len(op.inputs))]
+        bring = [
+            self._entering(op, i, i not in varying, body, context) for i in range(len(op.inputs))
+        ]
         enters = [bring[i](name) for i in varying]
         context.enters = [tensor.op for tensor in enters]
         for tensor, i in zip(enters, varying, strict=True):
@@ -443,6 +412,43 @@ class _Writer:
             context.include(leaving.outputs)
         self._replace(op, dict(zip(varying, context.exits, strict=True)), body)
         body.controls[op] = context.exits
+
+    def _entering(
+        self, op: Operation, i: int, is_constant: bool, body: _Body, context: LoopContext
+    ) -> _Bring:
+        """What brings operand `i` of a While into its frame, by one Enter when first read."""
+        controls = body.control_inputs(op)
+        known: list[Tensor] = []
+
+        def bring(reader: str) -> Tensor:
+            if not known:
+                outside = body.resolve(op.inputs[i], reader)
+                kind = "RefEnter" if outside.is_reference else "Enter"
+                attrs: dict[str, AttrValue] = {
+                    "frame_name": context.name.encode(),
+                    "is_constant": is_constant,
+                    "parallel_iterations": op.get_attr("parallel_iterations"),
+                }
+                enter = self._add(
+                    kind, self._free(f"{reader}/Enter"), [outside], context, controls, attrs
+                )
+                if is_constant:
+                    self._bring(context, outside, enter.outputs[0])
+                known.append(enter.outputs[0])
+            return known[0]
+
+        return bring
+
+
+def _varying(op: Operation, inner: Graph) -> list[int]:
+    """The loop variables of a While that its body changes or something reads after it."""
+    same = [
+        argument is result and not output.consumers()
+        for argument, result, output in zip(
+            inner.inputs or (), inner.outputs or (), op.outputs, strict=True
+        )
+    ]
+    return [i for i, is_same in enumerate(same) if not is_same] or [0]
 
 
 def _constantly(tensor: Tensor) -> _Bring:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING, cast
 
 from ..errors import DataLossError
-from ..files import map_file, write_atomic
+from ..files import map_file
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, StrPath
@@ -124,21 +124,6 @@ class RecordIterator:
             record = next(self._records)
         self._offset += len(record) + RECORD_OVERHEAD
         return record
-
-
-def build_records(records: Iterable[bytes], compression: str = "") -> bytes:
-    """The bytes of a file with the contents `records`."""
-    content = b"".join(map(frame, records))
-    window = _window(compression)
-    if window is None:
-        return content
-    packer = zlib.compressobj(wbits=window)
-    return packer.compress(content) + packer.flush()
-
-
-def write_records(path: StrPath, records: Iterable[bytes], compression: str = "") -> None:
-    """Makes `path` a file with the contents `records`."""
-    write_atomic(path, build_records(records, compression))
 
 
 def frame(record: bytes) -> bytes:

@@ -6,8 +6,10 @@ from targets import BYTES, TARGETS, WIDE, compiled_for
 
 from flatlite.engine.build import compiler, driver, image
 from flatlite.engine.build.kernel import KERNELS, inline, kernel, set_fault
+from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound
 from flatlite.engine.plan.program import Program
+from flatlite.engine.run import plan_runner
 from flatlite.engine.run.faults import INDEX_OUT_OF_RANGE
 
 
@@ -118,6 +120,15 @@ def testing():
     compiled = compiler.compile_kernels("testing", KERNELS[__name__].values())
     loaded_image = image.in_memory(*driver.link(compiled))
     return image.provide("testing", loaded_image)
+
+
+@pytest.fixture
+def everything_is_shared(monkeypatch):
+    """Threads share instructions however short they are, and whatever alone would take."""
+    monkeypatch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
+    monkeypatch.setattr(instruction, "MIN_PARALLEL_TIME", 0)
+    monkeypatch.setattr(plan_runner, "MIN_SHARED", 0)
+    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 0)
 
 
 @pytest.fixture

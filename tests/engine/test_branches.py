@@ -5,20 +5,14 @@ import pytest
 
 from flatlite.engine.families.elementwise import elementwise
 from flatlite.engine.families.layout import move
-from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant, persistent
 from flatlite.engine.plan.program import Program
-from flatlite.engine.run import plan_runner
 from flatlite.engine.run.faults import Fault
 
 THREADS = pytest.mark.parametrize("threads", [1, 2])
 
 
-@pytest.fixture(autouse=True)
-def everything_is_shared(monkeypatch):
-    monkeypatch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
-    monkeypatch.setattr(instruction, "MIN_PARALLEL_TIME", 0)
-    monkeypatch.setattr(plan_runner, "MIN_SHARED", 0)
+pytestmark = pytest.mark.usefixtures("everything_is_shared")
 
 
 def i32(*values):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from flatlite.engine.families.elementwise import elementwise
 from flatlite.engine.families.layout import move
-from flatlite.engine.plan import fusion, instruction, planner
+from flatlite.engine.plan import fusion, planner
 from flatlite.engine.plan.buffer import Buffer, Storage, arena, bound, constant, persistent
 from flatlite.engine.plan.program import Program
 from flatlite.engine.plan.view import View
@@ -19,11 +19,7 @@ LIMITS = constant(np.array([-(2**31), 2**31 - 1], np.int32))
 SHAPE = (20, 60)
 
 
-@pytest.fixture(autouse=True)
-def everything_is_shared(monkeypatch):
-    monkeypatch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
-    monkeypatch.setattr(instruction, "MIN_PARALLEL_TIME", 0)
-    monkeypatch.setattr(plan_runner, "MIN_SHARED", 0)
+pytestmark = pytest.mark.usefixtures("everything_is_shared")
 
 
 @pytest.fixture

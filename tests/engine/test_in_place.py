@@ -8,10 +8,8 @@ from flatlite.engine.build.compiler import import_kernels
 from flatlite.engine.build.kernel import KERNELS
 from flatlite.engine.families import multipliers, rescaled
 from flatlite.engine.families.elementwise import elementwise
-from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import Buffer, constant, persistent
 from flatlite.engine.plan.program import Program
-from flatlite.engine.run import plan_runner
 
 ARGUMENTS = {
     "low": 5,
@@ -50,11 +48,7 @@ ARGUMENTS = {
 SIZES = (1, 7, 64, 333)
 
 
-@pytest.fixture(autouse=True)
-def everything_is_shared(monkeypatch):
-    monkeypatch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
-    monkeypatch.setattr(instruction, "MIN_PARALLEL_TIME", 0)
-    monkeypatch.setattr(plan_runner, "MIN_SHARED", 0)
+pytestmark = pytest.mark.usefixtures("everything_is_shared")
 
 
 def kernels():

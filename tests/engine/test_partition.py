@@ -7,7 +7,6 @@ import pytest
 
 from flatlite.engine.families import gemm, partition, quantization, quantized_gemm
 from flatlite.engine.families.parameters import Sliding
-from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
 from flatlite.engine.run import plan_runner
@@ -17,16 +16,7 @@ SHAPES = [(1, 1, 40, 100), (3, 5, 8, 33), (1, 49, 70, 160), (2, 49, 12, 96), (1,
 SHAPES += [(1, 400, 16, 40), (1, 30, 600, 700)]
 
 
-@pytest.fixture(autouse=True)
-def everything_is_shared(monkeypatch):
-    """Instructions are shared however short they are."""
-    for module, name in (
-        (instruction, "MIN_PARALLEL_BYTES"),
-        (instruction, "MIN_PARALLEL_TIME"),
-        (plan_runner, "MIN_SHARED"),
-        (plan_runner, "MAX_COMPARED"),
-    ):
-        monkeypatch.setattr(module, name, 0)
+pytestmark = pytest.mark.usefixtures("everything_is_shared")
 
 
 @pytest.fixture(params=[7, 6])

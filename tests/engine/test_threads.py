@@ -23,13 +23,7 @@ from flatlite.interpreter.interpreter import Interpreter
 f32, i32 = np.float32, np.int32
 
 
-@pytest.fixture(autouse=True)
-def everything_is_shared(testing, monkeypatch):
-    """Instructions are shared however short they are."""
-    monkeypatch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
-    monkeypatch.setattr(instruction, "MIN_PARALLEL_TIME", 0)
-    monkeypatch.setattr(plan_runner, "MIN_SHARED", 0)
-    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 0)
+pytestmark = pytest.mark.usefixtures("testing", "everything_is_shared")
 
 
 def workers():

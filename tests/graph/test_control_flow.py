@@ -11,12 +11,6 @@ import flatlite.compat.v1 as tf
 F32 = np.float32
 
 
-@pytest.fixture
-def session():
-    with tf.Graph().as_default(), tf.Session() as opened:
-        yield opened
-
-
 def variables():
     w = tf.get_variable("w", initializer=[1.0, 2.0, 3.0])
     return w, tf.get_variable("r", initializer=[0.5, 1.5, 2.5], use_resource=True)

@@ -7,11 +7,7 @@ import pytest
 
 import flatlite.compat.v1 as tf
 
-
-@pytest.fixture(autouse=True)
-def session():
-    with tf.Graph().as_default(), tf.Session() as session:
-        yield session
+pytestmark = pytest.mark.usefixtures("session")
 
 
 def test_strides_left_out_are_1(session):

@@ -11,13 +11,6 @@ import flatlite.compat.v1 as tf
 from flatlite import errors
 
 
-@pytest.fixture
-def session():
-    """A session of an empty graph, both default ones."""
-    with tf.Graph().as_default() as graph, tf.Session(graph=graph) as session:
-        yield session
-
-
 def test_nests(session):
     """The result has the structure of what was asked for."""
     x = tf.constant([1.0, 2.0])
@@ -242,7 +235,7 @@ def test_types_as_tf_has_them():
 
 def test_each_thread_has_its_own_scopes():
     """As in TensorFlow's testTwoThreadsNestedScopeEntry: names, and variables that are shared."""
-    graph, entered, actual = tf.Graph(), threading.Barrier(2, timeout=10), {}
+    graph, entered, actual = tf.Graph(), threading.Barrier(2, timeout=60), {}
 
     def enter(i):
         with graph.as_default(), tf.variable_scope("foo"):

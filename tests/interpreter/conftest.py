@@ -5,6 +5,7 @@ import pytest
 from building import Builder, save
 from custom_ops import OPS, Trouble
 
+from flatlite.engine.run import disk_cache
 from flatlite.interpreter.delegation.with_custom_ops import InterpreterWithCustomOps
 
 
@@ -31,6 +32,15 @@ def transposer():
     b.op("RESHAPE", [y, b.constant("row", np.array([-1], np.int32))], [z])
     b.outputs(y, z)
     return save(b, signatures=[("serve", {"x": x}, {"y": y, "z": z}, 0)])
+
+
+@pytest.fixture
+def plans(tmp_path, monkeypatch):
+    """The folder of the plan cache; also those of files that are new."""
+    folder = tmp_path / "plans"
+    monkeypatch.setenv("FLATLITE_PLANS", str(folder))
+    monkeypatch.setattr(disk_cache, "SETTLED", 0)
+    return folder
 
 
 @pytest.fixture

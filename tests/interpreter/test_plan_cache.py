@@ -25,15 +25,6 @@ CORPUS_MODELS = ("C/lenet_k3/float.tflite", "C/lenet_k3/int8.tflite", "C/lenet_k
 
 
 @pytest.fixture
-def plans(tmp_path, monkeypatch):
-    """The folder of the plan cache; also those of files that are new."""
-    folder = tmp_path / "plans"
-    monkeypatch.setenv("FLATLITE_PLANS", str(folder))
-    monkeypatch.setattr(disk_cache, "SETTLED", 0)
-    return folder
-
-
-@pytest.fixture
 def lazy(monkeypatch):
     """Called, it makes every preparation an error from then on."""
 

@@ -20,15 +20,6 @@ f32 = np.float32
 DEPTH = 256
 
 
-@pytest.fixture
-def plans(tmp_path, monkeypatch):
-    """The folder of the plan cache; also those of files that are new."""
-    folder = tmp_path / "plans"
-    monkeypatch.setenv("FLATLITE_PLANS", str(folder))
-    monkeypatch.setattr(disk_cache, "SETTLED", 0)
-    return folder
-
-
 def dense(batch=None):
     """y = x W + b with packed weights; (file, W, b)."""
     b = Builder()

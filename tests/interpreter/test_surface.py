@@ -47,7 +47,7 @@ def test_a_future():
     interpreter.set_tensor(0, f32([1, -2, 3, -4]))
     future = interpreter.async_invoke()
     assert isinstance(future, Future)
-    assert future.result(10) is None
+    assert future.result(60) is None
     np.testing.assert_array_equal(interpreter.get_tensor(2), f32([-1, -2, -3, -4]))
     interpreter.invoke()  # the fast way again
 
@@ -60,14 +60,14 @@ def test_a_future_that_is_cancelled_at_once():
             interpreter.invoke()
         interpreter.cancel()
         with pytest.raises(RuntimeError, match="cancel"):
-            future.result(10)
+            future.result(60)
         assert not future.cancelled()
 
 
 def test_a_future_with_a_time_limit():
     interpreter = allocated(endless(), ())
     with pytest.raises(TimeoutError):
-        interpreter.async_invoke(timeout=0.05).result(10)
+        interpreter.async_invoke(timeout=0.05).result(60)
     with pytest.raises(ValueError, match="not negative"):
         interpreter.async_invoke(timeout=-1)
     assert threading.active_count() < 10
@@ -84,7 +84,7 @@ def test_a_future_is_refused_where_an_invoke_is():
     with pytest.raises(RuntimeError, match="at least 1 reference"):
         interpreter.async_invoke()
     del view
-    interpreter.async_invoke().result(10)
+    interpreter.async_invoke().result(60)
 
 
 def test_every_invoke_is_timed():

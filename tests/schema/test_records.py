@@ -23,6 +23,15 @@ GZIP = """
 """
 
 
+def written(tmp_path, contents, compression=""):
+    """The bytes of a file that TFRecordWriter makes."""
+    path = tmp_path / "written.tfrecord"
+    with TFRecordWriter(path, compression) as writer:
+        for content in contents:
+            writer.write(content)
+    return path.read_bytes()
+
+
 def read(tmp_path, content, compression=""):
     path = tmp_path / "file.tfrecord"
     path.write_bytes(content)
@@ -34,8 +43,8 @@ def test_reads_what_tensorflow_wrote(tmp_path, content, compression):
     assert read(tmp_path, bytes.fromhex(content), compression) == RECORDS
 
 
-def test_writes_what_tensorflow_writes():
-    content = records.build_records(RECORDS)
+def test_writes_what_tensorflow_writes(tmp_path):
+    content = written(tmp_path, RECORDS)
     assert content.startswith(bytes.fromhex(PLAIN))
     assert content == b"".join(map(records.frame, RECORDS))
     unpacked = zlib.decompress(bytes.fromhex(GZIP), zlib.MAX_WBITS + 16)
@@ -44,14 +53,12 @@ def test_writes_what_tensorflow_writes():
 
 @pytest.mark.parametrize("compression", records.COMPRESSIONS)
 def test_round_trip(tmp_path, compression):
-    path = tmp_path / "file.tfrecord"
     many = [bytes([i % 256]) * (i * 37 % 5000) for i in range(200)]
-    records.write_records(path, many, compression)
-    assert list(records.read_records(path, compression)) == many
+    assert read(tmp_path, written(tmp_path, many, compression), compression) == many
 
 
 def test_several_gzip_streams_follow_one_another(tmp_path):
-    content = records.build_records(RECORDS, "GZIP") + records.build_records([b"more"], "GZIP")
+    content = written(tmp_path, RECORDS, "GZIP") + written(tmp_path, [b"more"], "GZIP")
     assert read(tmp_path, content, "GZIP") == [*RECORDS, b"more"]
 
 
@@ -89,7 +96,7 @@ def test_empty_file(tmp_path, compression):
 
 @pytest.mark.parametrize("compression", records.COMPRESSIONS)
 def test_every_cut_is_found(tmp_path, compression):
-    content = records.build_records(RECORDS[:2], compression)
+    content = written(tmp_path, RECORDS[:2], compression)
     whole = {0, 16} if compression == "" else {0}
     for size in range(len(content)):
         if size in whole:
@@ -99,7 +106,7 @@ def test_every_cut_is_found(tmp_path, compression):
 
 
 def test_every_flipped_bit_is_found(tmp_path):
-    content = records.build_records(RECORDS[:2])
+    content = written(tmp_path, RECORDS[:2])
     for i in range(8 * len(content)):
         damaged = bytearray(content)
         damaged[i // 8] ^= 1 << i % 8
@@ -109,7 +116,7 @@ def test_every_flipped_bit_is_found(tmp_path):
 
 def test_records_before_the_damage_are_given(tmp_path):
     path = tmp_path / "file.tfrecord"
-    path.write_bytes(records.build_records(RECORDS)[:-1])
+    path.write_bytes(written(tmp_path, RECORDS)[:-1])
     reader = records.read_records(path)
     assert [next(reader), next(reader)] == RECORDS[:2]
     with pytest.raises(DataLossError, match="truncated record at 35: 1003 of 1004 bytes are left"):
@@ -135,7 +142,7 @@ def test_unknown_compression(tmp_path):
     with pytest.raises(ValueError, match="one of '', 'ZLIB', 'GZIP', got 'LZ4'"):
         read(tmp_path, b"", "LZ4")
     with pytest.raises(DataLossError, match="cannot be unpacked"):
-        read(tmp_path, records.build_records(RECORDS), "GZIP")
+        read(tmp_path, written(tmp_path, RECORDS), "GZIP")
 
 
 def test_missing_file(tmp_path):

@@ -6,12 +6,6 @@ import pytest
 import flatlite.compat.v1 as tf
 
 
-@pytest.fixture
-def session():
-    with tf.Graph().as_default(), tf.Session() as opened:
-        yield opened
-
-
 def hundredfold(x):
     return 2.0 * x, lambda dy: 100.0 * dy
 

@@ -18,12 +18,6 @@ def run(content, *inputs):
     return answers(tf.lite.Interpreter(model_content=content), *inputs)
 
 
-@pytest.fixture
-def session():
-    with tf.Graph().as_default(), tf.Session() as opened:
-        yield opened
-
-
 @pytest.mark.parametrize("use_resource", [False, True])
 def test_values_of_now(session, use_resource):
     x = tf.placeholder(tf.float32, [None, 2], name="x")

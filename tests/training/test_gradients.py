@@ -37,12 +37,6 @@ def test_recorded(row, record_property):
         np.testing.assert_allclose(got, want, **row["tolerance"]["tf"])
 
 
-@pytest.fixture
-def session():
-    with tf.Graph().as_default(), tf.Session() as opened:
-        yield opened
-
-
 def test_sum_of_all_paths(session):
     x = tf.constant([1.0, 2.0, 3.0])
     (gradient,) = tf.gradients([x * x, 3.0 * x], x)

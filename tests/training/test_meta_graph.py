@@ -12,12 +12,6 @@ import flatlite.compat.v1 as tf
 RECORDED = json.loads(Path(__file__).with_name("meta_graph_programs.json").read_text())
 
 
-@pytest.fixture
-def session():
-    with tf.Graph().as_default(), tf.Session() as opened:
-        yield opened
-
-
 def build(use_resource=False):
     x = tf.placeholder(tf.float32, [None, 2], name="x")
     w = tf.get_variable("w", initializer=[[1.0], [2.0]], use_resource=use_resource)

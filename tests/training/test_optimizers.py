@@ -37,12 +37,6 @@ def test_further_trajectory(row):
         np.testing.assert_allclose(actual[name], want, rtol=2e-5, atol=2e-6, err_msg=name)
 
 
-@pytest.fixture
-def session():
-    with tf.Graph().as_default(), tf.Session() as opened:
-        yield opened
-
-
 def test_minimize(session):
     w = tf.get_variable("w", initializer=[3.0, 4.0])
     step = tf.train.get_or_create_global_step()

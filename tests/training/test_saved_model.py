@@ -18,12 +18,6 @@ RECORDED = json.loads((FOLDER / "recorded.json").read_text())
 LEADING = 30
 
 
-@pytest.fixture
-def session():
-    with tf.Graph().as_default(), tf.Session() as opened:
-        yield opened
-
-
 def test_signatures():
     printed = json.loads(json.dumps(signatures(tf)))
     for name, (first, second) in RECORDED["signatures"].items():

@@ -24,12 +24,6 @@ FOLDER = Path(__file__).with_name("object_checkpoints")
 RECORDED = json.loads((FOLDER / "recorded.json").read_text())
 
 
-@pytest.fixture
-def session():
-    with tf.Graph().as_default(), tf.Session() as opened, opened.as_default():
-        yield opened
-
-
 def as_lists(value):
     value = value.tolist()
     return (

@@ -26,12 +26,6 @@ BUNDLES = runpy.run_path(str(Path(__file__).parents[2] / "schema" / "make_bundle
 ROWS = [row for row in rows() if row["kind"] == "tf1_checkpoint"]
 
 
-@pytest.fixture
-def session():
-    with tf.Graph().as_default(), tf.Session() as opened:
-        yield opened
-
-
 def two_variables(session, use_resource=False):
     a = tf.get_variable("a", initializer=[1.0, 2.0], use_resource=use_resource)
     b = tf.get_variable("b", initializer=3, use_resource=use_resource)
