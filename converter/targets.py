@@ -2,7 +2,7 @@
 
     litert    the newest LiteRT: whatever the converter writes
     flatlite  this interpreter, in types that LiteRT has no kernels for, too
-    tf-2.N    LiteRT as it was in TensorFlow 2.N: versions of schema/targets/runtime_versions.py
+    tf-2.N    LiteRT as it was in TensorFlow 2.N: versions of schema/runtime_versions.py
     tflm      TensorFlow Lite Micro: schema/targets/types.py
     edgetpu   what Coral's compiler places on an Edge TPU: EDGETPU, after its list of operators
 

@@ -8,11 +8,12 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from enum import Enum, unique
-from typing import TYPE_CHECKING, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
 from ..schema.files import map_with_status
+from ..schema.named_tuple import TypeVar
 
 if TYPE_CHECKING:
     from typing import TypedDict

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from .plan.node import Dimension
     from .plan.scope import Scope
 
-NO_LIMIT = float(np.finfo(np.float32).max)
-"""The size of a limit that cuts off nothing but infinity."""
+NO_LIMIT = float.fromhex("0x1.fffffep+127")
+"""The size of a limit that cuts off nothing but infinity: the largest float32."""
 
 CLAMPS = {
     name: (max(low, -NO_LIMIT), min(high, NO_LIMIT))

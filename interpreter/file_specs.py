@@ -12,7 +12,7 @@ from ..schema import tables
 from ..schema.dtypes import PACKED_BITS, numpy_dtype
 from ..schema.flatbuffer import Record, options_class
 from ..schema.quantization import Blocks, Quantization
-from ..schema.targets.runtime_versions import known_versions
+from ..schema.runtime_versions import known_versions
 from .registry import family_of
 from .spec import NOTHING, OperatorSpec, SignatureSpec, SubgraphSpec, TensorSpec
 

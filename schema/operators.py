@@ -9,10 +9,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from math import prod
-from typing import TypeVar
 
 from . import tables
-from .named_tuple import NamedTuple
+from .named_tuple import NamedTuple, TypeVar
 from .operator_table import ROWS
 
 TYPES = {

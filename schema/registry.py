@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+
+from .named_tuple import Generic, TypeVar
 
 Row = TypeVar("Row")
 Home = Callable[[str], str]

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import Buffer, arena, constant
+from ..plan.buffer import constant
 from ..tiling import FORM
 from .elementwise import elementwise
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..plan.buffer import Buffer
     from ..plan.program import Program
     from .multipliers import Terms
 
@@ -33,6 +36,9 @@ _FINE_ERROR, _FINE_CUT = 1.5, 1.0  # of totals in units of 2 ** -16, to both sid
 _TO_WHOLE, _MAX_WHOLE = 1.5 * 2.0**23, 2.0**21
 """What products in float32 are added to, and how large they may be."""
 _NO_SHORT_FORM = constant(np.zeros(FORM + 1, np.int64))
+_LINE_SCRATCH = 256, "int64"
+_PRODUCT_SCRATCH = 513, "int8"
+"""Size and dtype of what the two `fit` work in."""
 _HALF = (1 << 30, 0)  # the larger of two scales: half of the scale of both operands
 
 
@@ -54,7 +60,8 @@ def pair(program: Program, kind: str, a: Buffer, b: Buffer, out: Buffer, terms: 
         elif name == "product":
             short = _product(program, rows)
     kernel = f"rescaled_simd.pairs_{'u' if out.dtype == np.uint8 else ''}{8 * out.itemsize}"
-    elementwise(program, kernel, operands, out, numbers, short, form=_FORMS.index(name))
+    table = constant(np.array(numbers, np.int64))
+    elementwise(program, kernel, operands, out, table, short, form=_FORMS.index(name))
 
 
 def _of_int8(terms: Terms, dtype: np.dtype) -> Terms:
@@ -65,7 +72,7 @@ def _of_int8(terms: Terms, dtype: np.dtype) -> Terms:
     return [*((zero - 128, *others) for zero, *others in scaled), (low - 128, high - 128, left)]
 
 
-def _line(program: Program, signs: tuple[int, int], terms: Terms, numbers: Buffer) -> Buffer:
+def _line(program: Program, signs: tuple[int, int], terms: Terms, numbers: Sequence[int]) -> Buffer:
     """The numbers of a line that gives the same results, fitted when the program is closed."""
     (a_zero, *_), (b_zero, *b_scale), (zero, multiplier, shift), (low, high, left) = terms
     factor = multiplier * 2.0 ** (shift - 31)
@@ -86,10 +93,8 @@ def _line(program: Program, signs: tuple[int, int], terms: Terms, numbers: Buffe
     # of p, q and c half a unit each
     error = (256 + abs(a_zero) + abs(b_zero)) / 2 + rounding * 2.0**bits + 2
     guess = [p, q, c, bits, a_zero, b_zero, ceil(error), *(sign >> 1 for sign in signs), *fine]
-    parameters = constant(np.array([*rescale, *guess, left, *b_scale], np.int64))
-    line = arena((FORM + 8 + numbers.size,), np.int64)
-    program.call("rescaled_sum.fit", parameters, numbers, arena((256,), np.int64), line)
-    return line
+    row = (*rescale, *guess, left, *b_scale, *numbers)
+    return program.batched("rescaled_sum.fit", row, _LINE_SCRATCH, FORM + 8 + len(numbers))
 
 
 def _fine_factors(p: float, q: float, c: float, rounding: float) -> list[int]:
@@ -117,13 +122,11 @@ def _product(program: Program, terms: Terms) -> Buffer:
         np.array([scale, _TO_WHOLE + zero, 2.0 ** (shift - 1)], np.float32).view(np.int32).tolist()
     )
     rescale = [multiplier, _start(zero, multiplier, -shift, 0), -shift, 0, low, high]
-    parameters = constant(np.array([*rescale, *bits, a_zero, b_zero, bias], np.int64))
-    short = arena((8,), np.int64)
-    program.call("rescaled_product.fit", parameters, arena((513,), np.int8), short)
-    return short
+    row = (*rescale, *bits, a_zero, b_zero, bias)
+    return program.batched("rescaled_product.fit", row, _PRODUCT_SCRATCH, 8)
 
 
-def simd_form(kind: str, dtype: np.dtype, terms: Terms) -> tuple[str, Buffer, bool] | None:
+def simd_form(kind: str, dtype: np.dtype, terms: Terms) -> tuple[str, list[int], bool] | None:
     """The form of the SIMD kernel for `terms`, their numbers, and whether operands are swapped.
 
     None where there is none for such terms.
@@ -161,7 +164,7 @@ def simd_form(kind: str, dtype: np.dtype, terms: Terms) -> tuple[str, Buffer, bo
     numbers = [flip, *zeros, *left_shifts, b_multiplier, b_start, b_right, -1 if b_right else 0]
     numbers += [limit, multiplier, start, right, -1, low, high]
     numbers += [b_multiplier] * 8 + [multiplier] * 8
-    return name, constant(np.array(numbers, np.int64)), swapped
+    return name, numbers, swapped
 
 
 def _start(zero: int, multiplier: int, right: int, limit: int) -> int:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .. import abi
-from .buffer import CONSTANT, Buffer
+from .buffer import ARENA, CONSTANT, Buffer, Storage, arena, constant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
 
     from ..build.declaration import Argument, Number
     from ..build.image import Image
-    from .buffer import Storage
 
     AnyInstruction: TypeAlias = "Instruction | HostStep | Branch"
     Tag: TypeAlias = object
@@ -139,6 +140,35 @@ class Instruction:
             if per_thread and threads > 1 and time >= MIN_STEALING_TIME:
                 per_thread = max(per_thread, abi.MAX_PER_THREAD)
         return int(min(self.split, max(per_thread * threads, 1)))
+
+
+class Batch:
+    """The arguments of an instruction that makes a row of results of each row of numbers.
+
+    Args:
+        scratch: size and dtype of the array that it works in.
+        width: numbers of a row of results.
+        tag: of the instruction.
+    """
+
+    def __init__(self, scratch: tuple[int, str], width: int, tag: Tag) -> None:
+        self.scratch, self.width, self.tag = scratch, width, tag
+        self._rows: dict[tuple[int, ...], int] = {}
+        self._storage = Storage(ARENA, 0)
+
+    def result(self, row: tuple[int, ...]) -> Buffer:
+        """Where the results of a row will be; those of equal rows are the same."""
+        nbytes = self.width * abi.WORD
+        position = self._rows.setdefault(row, len(self._rows))
+        self._storage.nbytes = len(self._rows) * nbytes
+        return Buffer(np.int64, (self.width,), self._storage, position * nbytes)
+
+    def arguments(self) -> tuple[Buffer, Buffer, Buffer]:
+        """All rows, the scratch, and all results."""
+        rows = np.array([*self._rows], np.int64)
+        size, dtype = self.scratch
+        results = Buffer(np.int64, (len(rows), self.width), self._storage)
+        return constant(rows), arena((size,), dtype), results
 
 
 class HostStep:

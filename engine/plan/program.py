@@ -27,17 +27,18 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.named_tuple import TypeVar
 from .. import abi
 from ..build import image
 from ..run.faults import Fault
 from ..run.plan_runner import PlanRunner, ensure
 from . import arena
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
-from .instruction import COPY, MOVE, Branch, HostStep, Instruction, Jump, resolve_targets
+from .instruction import COPY, MOVE, Batch, Branch, HostStep, Instruction, Jump, resolve_targets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -89,6 +90,7 @@ class Program:
         self.shared_constants: SharedConstants | None = None
         self.instructions: list[AnyInstruction] = []
         self._uncompiled: list[Instruction] = []
+        self._batches: dict[str, Batch] = {}
         self.live_out: set[Storage] = set()
         self._locations: dict[Storage, tuple[np.ndarray, int]] = {}
         """storage -> (array that owns the memory, first byte in it)"""
@@ -116,6 +118,29 @@ class Program:
         if instruction.entry is None:
             self._uncompiled.append(instruction)
         self.instructions.append(instruction)
+
+    def batched(
+        self, name: str, row: tuple[int, ...], scratch: tuple[int, str], width: int
+    ) -> Buffer:
+        """The `width` numbers, int64, that the kernel `name` makes of those in `row`.
+
+        One instruction makes them for all such rows of the program, which a hundred instructions
+        for a hundred operators would take much longer to prepare. It comes first, and has three
+        arguments: the rows, scratch of that size and dtype, and the results, a row for each.
+        """
+        self._require_open()
+        batch = self._batches.get(name)
+        if batch is None:
+            batch = self._batches[name] = Batch(scratch, width, self.tag)
+        return batch.result(row)
+
+    def _make_batches(self) -> None:
+        """Puts the instructions of the batches before all others, which may read what they make."""
+        others, self.instructions, tag = self.instructions, list["AnyInstruction"](), self.tag
+        for name, batch in self._batches.items():
+            self.tag = batch.tag
+            self.call(name, *batch.arguments())
+        self.instructions, self.tag, self._batches = [*self.instructions, *others], tag, {}
 
     def branch(self, to: Branch | None = None, unless: Buffer | None = None) -> Branch:
         """Appends a branch to the one called `to`, not taken when the bool `unless` holds.
@@ -151,6 +176,7 @@ class Program:
     def append(self, recorded: Program) -> None:
         """Appends all that another program, which is not closed and will not be, is made of."""
         self._require_open()
+        recorded._make_batches()
         self.instructions += recorded.instructions
         self._uncompiled += recorded._uncompiled
 
@@ -174,6 +200,7 @@ class Program:
         from .cse import eliminate_common  # serialized programs need none of this
 
         self._require_open()
+        self._make_batches()
         self._compile()
         may_split = any((x.split or 0) > 1 for x in self.instructions if x.is_pure)
         faults = np.zeros((MOST_CHUNKS if may_split else 1, abi.FAULT_WORDS), np.int64)

@@ -31,6 +31,9 @@ def map_file(descriptor: int, offset: int, size: int, slots: Mapping[str, int]) 
     The code's pages are the file's own and never writable. Where the system does not allow that
     (a file system mounted noexec) the bytes are copied to memory of ours.
     """
+    if not slots:
+        base = _mmap(None, size, _READ | _EXECUTE, _PRIVATE, descriptor, offset)
+        return map_bytes(os.pread(descriptor, size, offset), slots) if base is None else base
     addresses = _resolve(slots)
     base = _mmap(None, size + PAGE, _READ | _WRITE, _PRIVATE | _ANONYMOUS, -1, 0)
     if base is None:
@@ -38,8 +41,7 @@ def map_file(descriptor: int, offset: int, size: int, slots: Mapping[str, int]) 
     if _mmap(base, size, _READ | _EXECUTE, _PRIVATE | _FIXED, descriptor, offset) is None:
         _libc().munmap(base, size + PAGE)
         return map_bytes(os.pread(descriptor, size, offset), slots)
-    if addresses:
-        _fill(base + size, addresses)
+    _fill(base + size, addresses)
     return base
 
 

@@ -15,10 +15,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from math import inf, prod
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.named_tuple import Generic, TypeVar
 from ..plan.arena import ALIGNMENT, address
 from ..plan.buffer import BOUND, CONSTANT, PERSISTENT, Buffer
 from .faults import Fault

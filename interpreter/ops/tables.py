@@ -6,7 +6,7 @@ quantization) -> quantized results, with the roundings of TFLite's kernel.
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from math import erfc, log
 from typing import TYPE_CHECKING
 
@@ -307,14 +307,12 @@ def _within_16(values: np.ndarray) -> np.ndarray:
     return np.clip(values, -32768, 32767)
 
 
+@cache
 def _sigmoids() -> np.ndarray:
     """65536 / (1 + exp(-i / 24)), moved by half the error in the middle of the interval."""
     here, middle, after = (65536 * _sigmoid((np.arange(256) + part) / 24) for part in (0, 0.5, 1))
     table = np.rint(here - ((here + after) / 2 - middle) / 2).astype(np.int64)
     return np.append(table[:255], [65535, 65535])
-
-
-_SIGMOIDS = _sigmoids()
 
 
 def _input_steps(
@@ -338,7 +336,8 @@ def _between(sizes: np.ndarray, bits: int) -> np.ndarray:
     """The sigmoid of sizes / 24 / 2 ** bits, times 2 ** (16 + bits)."""
     at = np.minimum(sizes >> bits, 255)
     fraction = sizes & ((1 << bits) - 1)
-    line = (_SIGMOIDS[at] << bits) + fraction * (_SIGMOIDS[at + 1] - _SIGMOIDS[at])
+    sigmoids = _sigmoids()
+    line = (sigmoids[at] << bits) + fraction * (sigmoids[at + 1] - sigmoids[at])
     return np.where(sizes >> bits >= 255, (65535 if bits == 8 else 65534) << bits, line)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..record import Record
+from ..runtime_versions import FIRST_RELEASES
 from ..structure import Model, Operator, Subgraph, Tensor
-from .runtime_versions import FIRST_RELEASES
 from .version_rules import FIRST_VERSION, RULES, Use
 
 METADATA_NAME = "min_runtime_version"

@@ -202,3 +202,33 @@ def test_no_form_where_sums_are_almost_halves(vectors):
     got, name = run("sum", a, b, terms)
     assert name == "rescaled_simd.pairs_8"
     np.testing.assert_array_equal(got, run("sum", a, b, terms, plain=True)[0])
+
+
+@pytest.mark.parametrize("kind", ["sum", "product"])
+def test_short_forms_are_found_together(vectors, kind):
+    """By one instruction for all operators of a program, another for those that it takes in."""
+    (a, b), limits = grid(), (-128, 127)
+    program, recorded = Program(), Program()
+    operands = [bound(x.shape, x.dtype) for x in (a, b)]
+    results, expected = [], []
+    for i, scale in enumerate((0.021, 0.033, 0.021, 0.047, 0.052)):
+        schemes = [(scale, 3), (0.0317, -5), (0.0418, 2)]
+        terms = common_terms(*schemes, limits, 20)
+        if kind == "product":
+            terms = product_terms(*schemes, limits, scale * 0.0317 / 0.0418)
+        maker = recorded if i > 2 else program
+        results.append(arena(a.shape, a.dtype))
+        rescaled.pair(maker, kind, *operands, results[-1], terms)
+        maker.keep(results[-1])
+        expected.append(run(kind, a, b, terms, plain=True)[0])
+    program.append(recorded)
+    program.live_out |= recorded.live_out
+    names = []
+    program.close(
+        dict(zip(operands, (a, b), strict=True)),
+        lambda layout: names.extend(x.name for x in layout.instructions),
+    )
+    program.run()
+    assert names.count(f"rescaled_{kind}.fit") == 2
+    for result, answer in zip(results, expected, strict=True):
+        np.testing.assert_array_equal(program.array(result), answer)

@@ -8,7 +8,7 @@ from fuzz.compare import difference, tolerance_of
 from flatlite.errors import ModelError
 from flatlite.lite import Interpreter
 from flatlite.schema import model, operators
-from flatlite.schema.targets.runtime_versions import known_versions
+from flatlite.schema.runtime_versions import known_versions
 from flatlite.schema.targets.version_rules import RULES
 
 RUN = [kind for kind in operators.kinds() if operators.known(kind).family]

@@ -6,7 +6,7 @@ import pytest
 from flatlite.schema import tables
 from flatlite.schema.flatbuffer import record
 from flatlite.schema.model import Model, Operator, Quantization, Subgraph, Tensor, load
-from flatlite.schema.targets.runtime_versions import FIRST_RELEASES, NEWEST, known_versions
+from flatlite.schema.runtime_versions import FIRST_RELEASES, NEWEST, known_versions
 from flatlite.schema.targets.version_rules import RULES
 from flatlite.schema.targets.versions import (
     first_release,

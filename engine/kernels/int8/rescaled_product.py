@@ -9,7 +9,7 @@ the exact one, goes through all pairs, and says whether one is right.
 
 from numba import int64
 
-from ...build.kernel import address, kernel
+from ...build.kernel import address, inline, kernel
 from ...tiling import FORM, PRODUCT_FORM
 from ._rescaled_sum import products
 from ._rescaling import HIGH, LOW, RESCALING, exact
@@ -20,16 +20,8 @@ _LIMITS = 4  # where these have limits
 _CANDIDATES = 7  # scales: the nearest one, and some units in the last place to each side
 
 
-@kernel("parameters:int64[*] scratch:int8[*] out_form:int64[*]")
-def fit(parameters, scratch, out_form, first, last, fault):
-    """The numbers of `products`, and PRODUCT_FORM if they are right for all pairs, else 0.
-
-    `parameters` begin with what makes a product a result, as rescaled_sum.py has it; the others are
-    where to begin. There is scratch for all b, one a, and the results of these.
-    """
-    rescaling, guess = parameters[:RESCALING], parameters[RESCALING:]
-    for i in range(256):
-        scratch[i] = i - 128
+@inline
+def _fit(rescaling, guess, scratch, out_form):
     for i in range(_LIMITS):
         out_form[i] = guess[i]
     out_form[_LIMITS], out_form[_LIMITS + 1] = rescaling[LOW], rescaling[HIGH]
@@ -50,3 +42,17 @@ def fit(parameters, scratch, out_form, first, last, fault):
                 break
         if out_form[FORM]:
             return
+
+
+@kernel("parameters:int64[products,*] scratch:int8[*] out_forms:int64[products,*]")
+def fit(parameters, scratch, out_forms, first, last, fault):
+    """The numbers of `products`, and PRODUCT_FORM if they are right for all pairs, else 0.
+
+    Each of `parameters` begins with what makes a product a result, as rescaled_sum.py has it; the
+    others are where to begin. There is scratch for all b, one a, and the results of these.
+    """
+    for i in range(256):
+        scratch[i] = i - 128
+    for product in range(parameters.shape[0]):
+        numbers = parameters[product]
+        _fit(numbers[:RESCALING], numbers[RESCALING:], scratch, out_forms[product])

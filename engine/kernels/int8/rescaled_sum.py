@@ -19,6 +19,7 @@ _P, _Q, _C, _S = range(4)  # what a line has; `guess` goes on with zero points
 _A_ZERO, _B_ZERO, _ERROR, _SIGNS = range(4, 8)
 _A_COARSE, _B_COARSE, _A_FINE, _B_FINE, _CONSTANT, _UNSURE = range(9, 15)
 _LEFT, _MULTIPLIER, _SHIFT = range(15, 18)
+_TERMS = RESCALING + 18
 _FEW_NEAR, _MOST_NEAR = 128, 1024  # pairs of 65536 that a line is not sure of
 
 
@@ -84,25 +85,27 @@ def _near(guess, out_line):
         out_line[FORM + 6 + i] = guess[_CONSTANT + i]
 
 
-@kernel("parameters:int64[*] terms:int64[*] scratch:int64[*] out_line:int64[*]")
-def fit(parameters, terms, scratch, out_line, first, last, fault):
-    """The numbers of a line and its form, 0 where none is right.
+@kernel("parameters:int64[lines,*] scratch:int64[*] out_lines:int64[lines,*]")
+def fit(parameters, scratch, out_lines, first, last, fault):
+    """The numbers of lines and their forms, 0 where none is right.
 
-    `parameters` begin with what makes a total a result: multiplier, start, shift, the limit below
-    which it is negative, and those of the result. Then they have p, q, c, s, the zero points of a
-    and b, what a line may be off by, the signs of both in the total as 0 or -1, what _near_blocks
-    multiplies both by, twice, adds, and is not sure below; how far b is shifted to the left, a one
-    less, and by what b is scaled then. `terms` are those of rescaled_simd.py.
+    Each of `parameters` begins with what makes a total a result: multiplier, start, shift, the
+    limit below which it is negative, and those of the result. Then it has p, q, c, s, the zero
+    points of a and b, what a line may be off by, the signs of both in the total as 0 or -1, what
+    _near_blocks multiplies both by, twice, adds, and is not sure below; how far b is shifted to the
+    left, a one less, and by what b is scaled then. The others are the terms of rescaled_simd.py.
+    There is scratch for all b.
     """
-    rescaling, guess = parameters[:RESCALING], parameters[RESCALING:]
-    for i in range(FORM + 8):
-        out_line[i] = rescaling[min(i, HIGH)] if LOW <= i <= HIGH else 0
-    for i in range(terms.size):
-        out_line[FORM + 8 + i] = terms[i]
-    n_near = _n_near(guess)
-    if n_near > _FEW_NEAR:
-        _contributions_of_b(guess, scratch)
-        if _fits_away(rescaling, guess, scratch, out_line):
-            return
-    if n_near <= _MOST_NEAR:
-        _near(guess, out_line)
+    for line in range(parameters.shape[0]):
+        numbers, out_line = parameters[line], out_lines[line]
+        rescaling, guess = numbers[:RESCALING], numbers[RESCALING:_TERMS]
+        for i in range(FORM + 8):
+            out_line[i] = rescaling[min(i, HIGH)] if LOW <= i <= HIGH else 0
+        for i in range(_TERMS, numbers.size):
+            out_line[FORM + 8 + i - _TERMS] = numbers[i]
+        n_near, is_right = _n_near(guess), False
+        if n_near > _FEW_NEAR:
+            _contributions_of_b(guess, scratch)
+            is_right = _fits_away(rescaling, guess, scratch, out_line)
+        if n_near <= _MOST_NEAR and not is_right:
+            _near(guess, out_line)
