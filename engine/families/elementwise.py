@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
-from ..plan.view import View, broadcast_strides, collapse, contiguous_strides
+from ..plan.view import MIN_RANK, View, broadcast_strides, collapse, contiguous_strides
 from ..sizes import broadcast_size
 from .layout import move
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _MIN_COLUMNS = 64  # of a row, below which the kernels spend their time between rows
 _MAX_COLUMNS = 256  # of several rows merged into one
+_MIN_REPEATS = 4  # of a longer row in a result, so that making it is worth it
 _MIN_LINE_SIZE = 1 << 13  # elements for which it pays to look for a line in a table
 _LINE_STEPS = 40  # in which that is found
 _LINE_MARGIN = 2.0**-10  # how far the numbers of a line stay away from whole ones, in all
@@ -53,37 +55,49 @@ def elementwise(
     if not out.size:
         return
     shape, shapes = out.shape, [operand.shape for operand in operands]
-    merged = _merged_rows(shape, *shapes) if out.size >= _MIN_SIZE else None
+    merged = merged_rows(shape, *shapes) if out.size >= _MIN_SIZE else None
     if merged is not None:
-        shape, operands = merged, [_tile_rows(program, operand, merged) for operand in operands]
-        shapes = [operand.shape for operand in operands]
+        shape, *shapes = merged
+        pairs = zip(operands, shapes, strict=True)
+        operands = [_tile_rows(program, operand, merged_shape) for operand, merged_shape in pairs]
     geometry = _geometry(shape, *shapes)
     flat = [operand.ravel() for operand in operands]
     program.call(kernel, *flat, out.ravel(), geometry, *more, split=out.size, **numbers)
 
 
 @lru_cache(1024)
-def _merged_rows(shape: tuple[int, ...], *shapes: tuple[int, ...]) -> tuple[int, int] | None:
-    """Rows and their elements, where some operands repeat one short row and the others run on."""
+def merged_rows(
+    shape: tuple[int, ...], *shapes: tuple[int, ...]
+) -> tuple[tuple[int, ...], ...] | None:
+    """Shapes of longer rows, of the result and the operands: some repeat short ones, others run on.
+
+    What repeats them has its rows as often as a longer one holds: that is little of the result.
+    """
     strides = [broadcast_strides(contiguous_strides(s), s, shape) for s in shapes]
     sizes, *steps = collapse(shape, *strides)
-    if len(sizes) != 2 or sizes[1] >= _MIN_COLUMNS:
+    if len(sizes) < MIN_RANK or sizes[-1] >= _MIN_COLUMNS:
         return None
-    rows, columns = sizes
-    if set(steps) != {(0, 1), (columns, 1)}:
+    *outer, rows, columns = sizes
+    if {step[-2:] for step in steps} != {(0, 1), (columns, 1)}:
         return None
-    times = max(n for n in range(1, _MAX_COLUMNS // columns + 1) if rows % n == 0)
-    return (rows // times, columns * times) if times > 1 else None
+    limit = min(_MAX_COLUMNS // columns, max(rows // _MIN_REPEATS, 1) if outer else rows)
+    times = max(n for n in range(1, limit + 1) if rows % n == 0)
+    if times == 1:
+        return None
+    merged = (*outer, rows // times, columns * times)
+    runs = (tuple(n if step else 1 for n, step in zip(merged, s, strict=True)) for s in steps)
+    return merged, *runs
 
 
-def _tile_rows(program: Program, operand: Buffer, shape: tuple[int, int]) -> Buffer:
-    """An operand in rows of `shape`; what is repeated, in one of them."""
-    rows, columns = shape
-    if operand.size == rows * columns:
+def _tile_rows(program: Program, operand: Buffer, shape: tuple[int, ...]) -> Buffer:
+    """An operand in longer rows, of `shape`: as often as they hold what it has for them."""
+    if operand.size == prod(shape):
         return operand.reshape(shape)
-    row = arena((columns // operand.size, operand.size), operand.dtype)
-    move(program, View.of(operand.ravel()).insert(0, row.shape[0]), row)
-    return row.ravel()
+    n_rows = prod(shape[:-1])
+    rows = operand.reshape((n_rows, operand.size // n_rows))
+    longer = arena((n_rows, prod(shape) // operand.size, rows.shape[1]), operand.dtype)
+    move(program, View.of(rows).insert(1, longer.shape[1]), longer)
+    return longer.reshape(shape)
 
 
 def look_up(

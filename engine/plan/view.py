@@ -160,7 +160,7 @@ def geometry_of(
             row.insert(len(row) - 2, row.pop(runs[-1]))
     elif len(sizes) > MIN_RANK and sizes[-2] < _FEW_ROWS:
         # many rows one after another: what is between takes longer than short rows
-        longest = max(range(len(sizes) - 1), key=sizes.__getitem__)
+        longest = max(range(len(sizes) - 1), key=lambda k: (sizes[k], k))
         for row in (sizes, steps, target_steps):
             row.insert(len(row) - 2, row.pop(longest))
     return table_of([*zip(sizes, steps, target_steps, strict=True)]), prod(sizes[:-1])

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine.families.elementwise import broadcast_shape, elementwise
+from flatlite.engine.families.elementwise import broadcast_shape, elementwise, merged_rows
 from flatlite.engine.families.layout import copy, fill, move
 from flatlite.engine.families.multipliers import quantize_multiplier
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
-from flatlite.engine.plan.view import View, collapse
+from flatlite.engine.plan.view import View, collapse, geometry_of
 
 MODULES = ("layout",)
 IN_WIDE_VECTORS = True
@@ -99,9 +99,19 @@ def test_move_from_a_view(data, shape, dtype, dealt):
 
 
 @pytest.mark.parametrize("dealt", [False, True])
-def test_large_transpose(dealt):
-    x = np.arange(301 * 517, dtype=np.int32).reshape(301, 517)
-    out = arena((517, 301), np.int32)
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [
+        ((301, 517), np.int32),
+        ((1024, 43), np.int32),  # rows of the target are whole pages: 32, 8 and 3 of them
+        ((2048, 29), np.int16),
+        ((4096, 37), np.int8),
+        ((1100, 24), np.int16),
+    ],
+)
+def test_large_transpose(shape, dtype, dealt):
+    x = np.arange(prod(shape)).astype(dtype).reshape(shape)
+    out = arena(shape[::-1], dtype)
     got = run(lambda p, s: move(p, View.of(s).transpose((1, 0)), out), out, x, dealt=dealt)
     np.testing.assert_array_equal(got, x.T)
 
@@ -136,6 +146,10 @@ def test_elementwise_repeats_the_smaller_operand(data, shape, dealt):
         ((96, 63), (63,)),
         ((2, 64, 64), (2, 1, 1)),  # is no repeated row
         ((4096,), (1,)),
+        ((1, 32, 32, 32), (1, 32, 1, 32)),  # a row for each of 32 columns
+        ((2, 3, 64, 20), (3, 1, 20)),
+        ((2, 3, 65, 20), (2, 1, 1, 20)),
+        ((5, 3, 67, 20), (5, 1, 1, 20)),
     ],
 )
 def test_elementwise_repeats_short_rows(shape, row, swapped):
@@ -376,3 +390,16 @@ def test_what_moves_back_to_where_it_was_goes_through_other_memory():
     assert names == ["layout.move"] * 2
     program.run()
     assert x.tolist() == [5, 4, 3, 2, 1, 0]
+
+
+def test_rows_of_moves_run_along_the_inner_of_equal_dimensions():
+    """Blocks of 2 x 2 x 32, as SPACE_TO_DEPTH reads them: neighbours come one after another."""
+    shape, source, target = (16, 16, 2, 64), (2048, 64, 1024, 1), (2048, 128, 64, 1)
+    geometry, _ = geometry_of(shape, source, target)
+    assert geometry.value[:, -2].tolist() == [16, 64, 128]
+
+
+def test_rows_that_repeat_in_parts_of_a_result_become_longer_ones():
+    merged = ((32, 4, 256), (32, 1, 256), (32, 4, 256))
+    assert merged_rows((1, 32, 32, 32), (1, 32, 1, 32), (1, 32, 32, 32)) == merged
+    assert merged_rows((512, 6, 32), (512, 1, 32), (512, 6, 32)) is None

@@ -3,26 +3,31 @@
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import WIDTHS, address, inline, kernel, microkernel
+from ...build.kernel import WIDTHS, address, choose, inline, kernel, microkernel, stack_buffer
 from ...build.vector import BYTE, INT, WORD, Writer
 from .._transposed import transposed
 
 _TILE = 16
 _SHAPE, _X_STRIDES, _OUT_STRIDES = range(3)  # the rows of a geometry
-_HEIGHTS = {1: 16, 2: 16, 4: 8}
-"""Bytes of an element -> rows of the target that are written side by side: lines of few at once."""
-_MAX_SIZE = max(_HEIGHTS)
+_HALF = _TILE // 2
+_SIZES = 1, 2, 4
+"""Bytes of the elements that are turned in registers."""
+_CACHE_WAY = 4096
+"""Bytes between rows whose lines share one set of the cache: they drive each other out."""
+_STRIP, _STRIP_PITCH = 128, 576
+"""Columns of such rows that are turned elsewhere first, and the bytes between their rows there."""
+_strip_buffer = stack_buffer(_TILE * _STRIP_PITCH)
 
 
-def block(size):
-    """The microkernel that turns `_TILE` rows of `_HEIGHTS[size]` elements of `size` bytes.
+def block(size, height):
+    """The microkernel that turns `_TILE` rows of `height` elements of `size` bytes.
 
     Rows of the source are `pitch` bytes apart, those of the target `out_pitch`. It is done in
     squares as wide as a vector, where that is less.
     """
 
     def emit(builder, simd, x, out, pitch, out_pitch):
-        w, height = Writer(builder, simd), _HEIGHTS[size]
+        w = Writer(builder, simd)
         source, target, n = w.pointer(x), w.pointer(out), min(_TILE, w.bytes // size)
         n_columns = min(n, height)
         for column in range(0, height, n_columns):  # then a line of the target is written at once
@@ -32,7 +37,7 @@ def block(size):
                 kind = ir.VectorType(ir.IntType(8 * size), n)
                 _turn(w, begin, end, pitch, out_pitch, kind, n_columns)
 
-    emit.__name__ = f"block_{size}"
+    emit.__name__ = f"block_{size}_{height}"
     return microkernel(types.void(*[types.int64] * 4))(emit)
 
 
@@ -57,7 +62,8 @@ def _row(w, source, pitch, row, kind, n_columns):
     )
 
 
-block_1, block_2, block_4 = (block(size) for size in _HEIGHTS)
+_block = choose(*(block(size, _TILE) for size in _SIZES))
+_half_block = choose(*(block(size, _HALF) for size in _SIZES[1:]))
 
 
 def _with_widest(builder, nbytes, size, emit):
@@ -101,43 +107,54 @@ def copy_rows(builder, simd, x, out, pitch, out_pitch, rows, nbytes):
 
 
 @inline
-def _transpose_block(x, out, s, d, x_column, out_row):
-    """The block whose first elements are x[s] and out[d]; its columns are rows of `x`."""
-    size = x.itemsize
-    source, target = address(x) + s * size, address(out) + d * size
-    if size == 1:
-        block_1(source, target, x_column, out_row)
-    elif size == 2:
-        block_2(source, target, 2 * x_column, 2 * out_row)
-    else:
-        block_4(source, target, 4 * x_column, 4 * out_row)
+def _transpose(source, target, rows, columns, size, pitch, out_pitch):
+    """Whole blocks: rows of the target, a multiple of `_HALF`, and columns, one of `_TILE`."""
+    is_crowded, buffer = out_pitch % _CACHE_WAY == 0, _strip_buffer()
+    width = min(columns, _STRIP) if is_crowded else columns
+    first = 0
+    while first < columns:
+        count = min(width, columns - first)
+        for row in range(0, rows, _TILE):
+            begin, end = source + first * pitch + row * size, target + row * out_pitch
+            end += first * size
+            block_target, block_pitch = (buffer, _STRIP_PITCH) if is_crowded else (end, out_pitch)
+            height = min(_TILE, rows - row)
+            for column in range(0, count, _TILE):
+                x, out = begin + column * pitch, block_target + column * size
+                if height == _TILE:
+                    _block(size >> 1, x, out, pitch, block_pitch)
+                else:
+                    _half_block(size >> 2, x, out, pitch, block_pitch)
+            if is_crowded:
+                copy_rows(buffer, end, _STRIP_PITCH, out_pitch, height, count * size)
+        first += count
 
 
 @inline
 def _tiles(x, out, s, d, rows, columns, x_row, x_column, out_row, out_column):
-    """Blocks of `_TILE` columns and half as many rows, or as many, so that neither side jumps at
-    every element.
-    """
-    height = _TILE // 2 if x.itemsize == _MAX_SIZE else _TILE
+    """Blocks in registers; else tiles, so that neither side jumps at every element."""
+    size = x.itemsize
+    turned_rows = turned_columns = 0
+    if x_row == 1 and out_column == 1 and size <= max(_SIZES):
+        height = _TILE if size == 1 else _HALF
+        turned_rows, turned_columns = rows & -height, columns & -_TILE
+        source, target = address(x) + s * size, address(out) + d * size
+        pitch, out_pitch = x_column * size, out_row * size
+        _transpose(source, target, turned_rows, turned_columns, size, pitch, out_pitch)
     first_row = 0
     while first_row < rows:
-        end_row = min(first_row + height, rows)
-        first_column = 0
+        limit = turned_rows if first_row < turned_rows else rows
+        end_row = min(first_row + _TILE, limit)
+        first_column = turned_columns if first_row < turned_rows else 0
         while first_column < columns:
             end_column = min(first_column + _TILE, columns)
-            is_full = end_row - first_row == height and end_column - first_column == _TILE
-            if is_full and x_row == 1 and out_column == 1 and x.itemsize <= _MAX_SIZE:
-                source = s + first_row + first_column * x_column
-                target = d + first_row * out_row + first_column
-                _transpose_block(x, out, source, target, x_column, out_row)
-            else:
-                for row in range(first_row, end_row):
-                    source = s + row * x_row + first_column * x_column
-                    target = d + row * out_row + first_column * out_column
-                    for _ in range(first_column, end_column):
-                        out[target] = x[source]
-                        source += x_column
-                        target += out_column
+            for row in range(first_row, end_row):
+                source = s + row * x_row + first_column * x_column
+                target = d + row * out_row + first_column * out_column
+                for _ in range(first_column, end_column):
+                    out[target] = x[source]
+                    source += x_column
+                    target += out_column
             first_column = end_column
         first_row = end_row
 
