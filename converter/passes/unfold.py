@@ -1,0 +1,69 @@
+"""Products of computed matrices without BATCH_MATMUL, for runtimes that have none."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..ir.builder import Builder
+from ..ir.graph import Graph, Op, Tensor
+from .driver import rewrite
+from .rewrite import builder, swap
+
+MAX_UNFOLDED = 4096
+"""Products that one operator becomes."""
+
+
+@rewrite("BATCH_MATMUL")
+def unfold_batch_matmul(graph: Graph, op: Op) -> bool:
+    """Turns a product of float32 matrices into FULLY_CONNECTED, one for each of a batch.
+
+        x, y[k,n] -> BATCH_MATMUL -> z      becomes      y -> TRANSPOSE -> w;  FULLY_CONNECTED(x, w)
+
+    Stacks of matrices on the right are unpacked, and so are those on the left; the products are
+    packed. Holds off when there is a stack on the right and a size is not known, or the products
+    were more than MAX_UNFOLDED.
+    """
+    x, y = op.inputs
+    if x.dtype != np.float32 or y.dtype != np.float32 or x.rank is None or y.rank is None:
+        return False
+    b = builder(graph, op)
+    if y.rank == 2:
+        left = _transposed(b, x) if op.options.adj_x else x
+        right = y if op.options.adj_y else _transposed(b, y)
+        swap(graph, op, b.FULLY_CONNECTED(left, right, None, keep_num_dims=x.rank > 2))
+        return True
+    sizes = None if None in (*x.dims, *y.dims) else op.output.dims[:-2]
+    if sizes is None or np.prod(sizes, dtype=object) > MAX_UNFOLDED:
+        return False
+    lefts = _matrices(b, _transposed(b, x) if op.options.adj_x else x)
+    rights = _matrices(b, y if op.options.adj_y else _transposed(b, y))
+    pairs = [
+        (lefts[int(i)], rights[int(j)])
+        for i, j in zip(_positions(x, sizes), _positions(y, sizes), strict=True)
+    ]
+    products = [b.FULLY_CONNECTED(left, right, None) for left, right in pairs]
+    packed = b.PACK(*products, values_count=len(products), axis=0)
+    swap(graph, op, b.RESHAPE(packed, np.array(op.output.dims, np.int32)))
+    return True
+
+
+def _transposed(b: Builder, x: Tensor) -> Tensor:
+    """Matrices transposed."""
+    order = [*range(len(x.dims) - 2), len(x.dims) - 1, len(x.dims) - 2]
+    return b.TRANSPOSE(x, np.array(order, np.int32))
+
+
+def _matrices(b: Builder, x: Tensor) -> list[Tensor]:
+    """Each matrix of a stack of known size."""
+    n = int(np.prod(x.dims[:-2]))
+    if n == 1:
+        return [b.RESHAPE(x, np.array(x.dims[-2:], np.int32))]
+    stack = b.RESHAPE(x, np.array([n, *x.dims[-2:]], np.int32))
+    return list(b.UNPACK(stack, num=n, axis=0))
+
+
+def _positions(x: Tensor, sizes: tuple[int, ...]) -> np.ndarray:
+    """Which matrix of a stack belongs to each of the products."""
+    leading = x.dims[:-2]
+    positions = np.arange(np.prod(leading, dtype=np.int64)).reshape(leading)
+    return np.broadcast_to(positions, sizes).ravel()
