@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..ir.builder import Builder
@@ -32,19 +34,25 @@ def unfold_batch_matmul(graph: Graph, op: Op) -> bool:
         right = y if op.options.adj_y else _transposed(b, y)
         swap(graph, op, b.FULLY_CONNECTED(left, right, None, keep_num_dims=x.rank > 2))
         return True
-    sizes = None if None in (*x.dims, *y.dims) else op.output.dims[:-2]
-    if sizes is None or np.prod(sizes, dtype=object) > MAX_UNFOLDED:
+    left_sizes, right_sizes, result = map(_known_sizes, (x, y, op.output))
+    if left_sizes is None or right_sizes is None or result is None:
+        return False
+    batch = result[:-2]
+    if math.prod(batch) > MAX_UNFOLDED:
         return False
     lefts = _matrices(b, _transposed(b, x) if op.options.adj_x else x)
     rights = _matrices(b, y if op.options.adj_y else _transposed(b, y))
-    pairs = [
-        (lefts[int(i)], rights[int(j)])
-        for i, j in zip(_positions(x, sizes), _positions(y, sizes), strict=True)
-    ]
-    products = [b.FULLY_CONNECTED(left, right, None) for left, right in pairs]
+    pairs = zip(_positions(left_sizes, batch), _positions(right_sizes, batch), strict=True)
+    products = [b.FULLY_CONNECTED(lefts[i], rights[j], None) for i, j in pairs]
     packed = b.PACK(*products, values_count=len(products), axis=0)
-    swap(graph, op, b.RESHAPE(packed, np.array(op.output.dims, np.int32)))
+    swap(graph, op, b.RESHAPE(packed, np.array(result, np.int32)))
     return True
+
+
+def _known_sizes(x: Tensor) -> tuple[int, ...] | None:
+    """The shape of a tensor where every size is known."""
+    sizes = tuple(n for n in x.dims if n is not None)
+    return sizes if len(sizes) == len(x.dims) else None
 
 
 def _transposed(b: Builder, x: Tensor) -> Tensor:
@@ -55,15 +63,16 @@ def _transposed(b: Builder, x: Tensor) -> Tensor:
 
 def _matrices(b: Builder, x: Tensor) -> list[Tensor]:
     """Each matrix of a stack of known size."""
-    n = int(np.prod(x.dims[:-2]))
+    *leading, rows, columns = _known_sizes(x) or ()
+    n = math.prod(leading)
     if n == 1:
-        return [b.RESHAPE(x, np.array(x.dims[-2:], np.int32))]
-    stack = b.RESHAPE(x, np.array([n, *x.dims[-2:]], np.int32))
+        return [b.RESHAPE(x, np.array([rows, columns], np.int32))]
+    stack = b.RESHAPE(x, np.array([n, rows, columns], np.int32))
     return list(b.UNPACK(stack, num=n, axis=0))
 
 
-def _positions(x: Tensor, sizes: tuple[int, ...]) -> np.ndarray:
+def _positions(sizes: tuple[int, ...], batch: tuple[int, ...]) -> list[int]:
     """Which matrix of a stack belongs to each of the products."""
-    leading = x.dims[:-2]
-    positions = np.arange(np.prod(leading, dtype=np.int64)).reshape(leading)
-    return np.broadcast_to(positions, sizes).ravel()
+    leading = sizes[:-2]
+    positions = np.arange(math.prod(leading)).reshape(leading)
+    return np.broadcast_to(positions, batch).ravel().tolist()
