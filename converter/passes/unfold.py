@@ -63,11 +63,12 @@ def _transposed(b: Builder, x: Tensor) -> Tensor:
 
 def _matrices(b: Builder, x: Tensor) -> list[Tensor]:
     """Each matrix of a stack of known size."""
-    *leading, rows, columns = _known_sizes(x) or ()
-    n = math.prod(leading)
+    sizes = _known_sizes(x)
+    assert sizes is not None
+    n = math.prod(sizes[:-2])
     if n == 1:
-        return [b.RESHAPE(x, np.array([rows, columns], np.int32))]
-    stack = b.RESHAPE(x, np.array([n, rows, columns], np.int32))
+        return [b.RESHAPE(x, np.array(sizes[-2:], np.int32))]
+    stack = b.RESHAPE(x, np.array([n, *sizes[-2:]], np.int32))
     return list(b.UNPACK(stack, num=n, axis=0))
 
 
