@@ -98,6 +98,8 @@ class TFLiteConverter(Results):
         target: the runtime that the file is for: "litert", "tf-2.14" and the like for LiteRT as it
             was in that release, "tflm" for TensorFlow Lite Micro, "edgetpu" for Coral's compiler
             (docs/targets.md). What it lacks is written otherwise, or an error.
+        unfold_batchmatmul: whether float32 products of computed matrices become FULLY_CONNECTED
+            operators, one for each pair of matrices, for runtimes without BATCH_MATMUL.
         verify_inputs: a dict of arrays by input name, a list of arrays in input order, or a list
             of such: inputs that source and file are compared on first.
         verify: whether `convert` runs source and result on the same inputs and compares (default).

@@ -72,7 +72,7 @@ class Lowering:
         self._draw("before_passes", graphs)
         self.scaled_inputs = {name for graph in graphs for name in scaled_inputs(graph)}
         for graph in graphs:
-            optimize(graph, self._note_run, numbers)
+            optimize(graph, self._note_run, numbers, bool(self.settings.unfold_batchmatmul))
             if not graph.is_final:
                 rewrite_for_target(graph, target, recipe_of(self.settings) is None)
                 check_sizes(graph)

@@ -20,7 +20,6 @@ WITHOUT_EFFECT = {
     "print_ir_after": None,
     "print_ir_before": None,
     "print_ir_module_scope": None,
-    "unfold_batchmatmul": False,
     "_experimental_allow_all_select_tf_ops": False,
     "_experimental_default_to_single_batch_in_tensor_list_ops": False,
     "_experimental_disable_fuse_mul_and_fc": False,

@@ -80,6 +80,7 @@ class Settings:
         self.serialize_debug_metadata = False
         self.io_order = SOURCE
         self.target = "litert"
+        self.unfold_batchmatmul = False
         self.verify = True
         self.verify_inputs: Any = None
         self._experimental_disable_per_channel = False

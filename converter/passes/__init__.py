@@ -84,6 +84,7 @@ from .transpose import (
     transpose_to_reshape,
 )
 from .trim_loops import take_last_row, trim_loops
+from .unfold import unfold_batch_matmul
 from .unpack import (
     split_before_reshape,
     transpose_without_unit_axis,
@@ -196,7 +197,12 @@ LAST: tuple[tuple[Pass, str], ...] = (
 )
 
 
-def optimize(graph: Graph, observer: Observer | None = None, numbers: str = "float32") -> Graph:
+def optimize(
+    graph: Graph,
+    observer: Observer | None = None,
+    numbers: str = "float32",
+    unfolds_matmul: bool = False,
+) -> Graph:
     """Makes `graph`, and the graphs it calls, as short as TFLite's operators allow; in place.
 
     Args:
@@ -204,16 +210,20 @@ def optimize(graph: Graph, observer: Observer | None = None, numbers: str = "flo
         observer: told of every run of a pass.
         numbers: what is computed with: "float32" (weights may be integers), "float16" weights, or
             "integers", results included.
+        unfolds_matmul: whether products of computed matrices become FULLY_CONNECTED operators.
 
     Raises ConverterError naming pass and op where one of them fails.
     """
     for callee in graph.callees():
-        optimize(callee, observer, numbers)
+        optimize(callee, observer, numbers, unfolds_matmul)
     if graph.is_final:
         run_once(graph, [remove_dead_code], observer)
         return graph
     passes = [pass_ for pass_, _ in PASSES if pass_ not in EXCLUDED[numbers]]
     run_until_settled(graph, passes, observer)
+    if unfolds_matmul:  # once transposes are merged with the products
+        run_once(graph, [unfold_batch_matmul], observer)
+        run_until_settled(graph, passes, observer)
     run_once(graph, [pass_ for pass_, _ in LAST], observer)
     return graph
 

@@ -108,6 +108,7 @@ ELSEWHERE = {
     "_experimental_low_bit_qat": "for weights that were fake-quantized; quantize/test_fake_quant",
     "_experimental_lower_tensor_list_ops": "flatlite lowers lists of tensors either way",
     "allow_custom_ops": "test_converter",
+    "unfold_batchmatmul": "for products of computed matrices; passes/test_unfold",
     "conversion_summary_dir": "test_summary",
     "dump_graphviz_dir": "test_converter",
     "dump_graphviz_video": "test_converter",
