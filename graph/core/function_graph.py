@@ -231,6 +231,19 @@ def unify(graphs: Sequence[FunctionGraph], first: Sequence[Tensor] = ()) -> list
     return list(tensors)
 
 
+def unify_behind(graphs: Sequence[FunctionGraph], n: int) -> list[Tensor]:
+    """Does what `unify` does, behind the first `n` arguments of each, which stay as they are."""
+    first = [graph.inputs[:n] for graph in graphs]
+    for graph in graphs:
+        graph.inputs = graph.inputs[n:]
+    captured = unify(graphs)
+    for graph, arguments in zip(graphs, first, strict=True):
+        graph.inputs = arguments + graph.inputs
+        for index, argument in enumerate(graph.inputs):
+            argument.op.attrs["index"] = index
+    return captured
+
+
 def define(body: Graph, name: str) -> FunctionRef:
     """Adds a function with this body to the library of its graph, under a name of its own."""
     library: FunctionLibrary = body.functions

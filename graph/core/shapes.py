@@ -112,6 +112,16 @@ def merge(a: Shape, b: Shape) -> Shape:
     return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
 
 
+def common_shape(shapes: Sequence[Shape]) -> Shape:
+    """What several shapes have in common."""
+    if any(shape is None for shape in shapes) or len({len(s or ()) for s in shapes}) > 1:
+        return None
+    return tuple(
+        sizes[0] if len(set(sizes)) == 1 else None
+        for sizes in zip(*(shape or () for shape in shapes), strict=True)
+    )
+
+
 def merged(op: OperationView, indices: Iterable[int]) -> Shape:
     """The one shape the inputs at `indices` share."""
     shape: Shape = None

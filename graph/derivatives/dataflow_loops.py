@@ -21,8 +21,8 @@ from ..core.function_graph import FunctionGraph
 from ..core.graph import Graph, Operation, Tensor
 from ..core.order import Cycle, copied_from, data_and_control_inputs, ordered
 from ..core.scopes import control_dependencies, name_scope
-from ..core.shapes import Shape
-from ..functions.flow.conditional import call_one_of, common_shape
+from ..core.shapes import Shape, common_shape
+from ..functions.flow.conditional import call_one_of
 from ..functions.flow.loops import functional_while
 from ..session.dataflow_graph import (
     CONTROL,

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.evaluate import as_results, evaluate_body
 from ..core.registry import add_row, op
-from ..core.shapes import Shape, same, scalar, unknown
+from ..core.shapes import Shape, declared, same, scalar, unknown
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView, TensorView
@@ -75,7 +75,7 @@ for _name in ("StackPush", "StackPushV2"):
 for _name in ("StackClose", "StackCloseV2", "TensorArrayCloseV3"):
     add_row(_name, None, lambda op: [], pure=False)
 for _name in ("StackPop", "StackPopV2", "TensorArrayReadV3"):
-    add_row(_name, None, unknown, pure=False)
+    add_row(_name, None, declared, pure=False)
 
 
 @op("PartitionedCall", "StatefulPartitionedCall", shape=unknown, pure=False)

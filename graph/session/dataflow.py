@@ -33,6 +33,7 @@ from .dataflow_graph import (
 from .dataflow_steps import Forward, Group, Loop, Merge, Switch, Trigger
 from .exchanges import TAKING, exchanging, scheduled
 from .executor import Plan, Times
+from .functionalize import functionalize
 from .plan_pool import RunPlan
 from .run_limits import check_counts
 from .state import State
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from .dataflow_graph import Deadness
     from .dataflow_steps import Runnable, Values
     from .delegated import DelegationReport, SessionDelegate, Step
+    from .functionalize import Functional
 
     Feeds = Mapping[Tensor, tuple[tuple[int, ...], np.dtype]]
     Unit = Operation | Frame | tuple[int, Deadness]
@@ -59,9 +61,16 @@ def plan_of(
 ) -> RunPlan:
     """Fetches compiled; delegates take no part of what has loops or branches of TensorFlow 1."""
     operations = needed(fetches, feeds)
-    if has_control_flow(operations):
-        return DataflowPlan(state, fetches, feeds, n_threads)
-    return Plan(state, fetches, feeds, n_threads, delegates, operations)
+    if not has_control_flow(operations):
+        return Plan(state, fetches, feeds, n_threads, delegates, operations)
+    operations = reached(fetches, feeds)
+    check_counts(state.limits, operations)
+    flow = ControlFlow(operations, feeds)
+    _check_fetches(fetches, feeds, flow)
+    functional = functionalize(flow, fetches, feeds)
+    if functional is None:
+        return DataflowPlan(state, fetches, flow, n_threads)
+    return FunctionalPlan(state, fetches, feeds, n_threads, functional)
 
 
 def run_plan_of(
@@ -81,11 +90,71 @@ def run_plan_of(
     return plan_of(state, fetches, feeds, n_threads, delegates)
 
 
-class DataflowPlan:
-    """Fetches of a graph with Switch, Merge and frames.
+def _check_fetches(
+    fetches: Iterable[Tensor | Operation], feeds: Collection[Tensor], flow: ControlFlow
+) -> None:
+    """Raises InvalidArgumentError for a fetch within a loop."""
+    for tensor in _tensors(fetches):
+        if tensor not in feeds and flow.frame_behind(tensor.op) is not flow.root:
+            frame = flow.frame_behind(tensor.op).name
+            words = f"{tensor.name} is within the loop '{frame}' and cannot be fetched"
+            raise errors.InvalidArgumentError(None, tensor.op, words)
 
-    Raises what `ControlFlow` does, and InvalidArgumentError for a fetch within a loop.
+
+class FunctionalPlan:
+    """Fetches of a graph whose branches and loops have become functions.
+
+    Attributes:
+        positions: Where operations stand in the run.
     """
+
+    report: DelegationReport | None = None
+
+    def __init__(
+        self,
+        state: State,
+        fetches: Sequence[Tensor | Operation],
+        feeds: Feeds,
+        n_threads: int,
+        functional: Functional,
+    ):
+        self._tensors = functional.tensors
+        self._fetched = _tensors(fetches)
+        state.origins.update(functional.origins)
+        items: list[Tensor | Operation] = []
+        for item in fetches:
+            if isinstance(item, Tensor):
+                items.append(functional.tensors[item])
+            else:
+                items += functional.operations.get(item, [])
+        shapes = {functional.tensors[tensor]: shape for tensor, shape in feeds.items()}
+        self._plan = Plan(state, items, shapes, n_threads)
+
+    @property
+    def positions(self) -> Mapping[Step, int]:
+        """Where each operation stands in the run."""
+        return self._plan.positions
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a variable was given other memory since."""
+        return self._plan.is_stale
+
+    def fetch(
+        self, feeds: Mapping[Tensor, np.ndarray], times: Times | None = None
+    ) -> dict[Tensor, np.ndarray]:
+        """Runs; gives the arrays of the fetched tensors, which the next run overwrites.
+
+        Raises:
+            OpError: An operation failed; the message ends with its name.
+        """
+        known = self._tensors
+        arrays = self._plan.fetch({known[tensor]: x for tensor, x in feeds.items()}, times)
+        return {tensor: arrays[known[tensor]] for tensor in self._fetched}
+
+
+class DataflowPlan:
+    """Fetches of a graph with Switch, Merge and frames, executed as they stand there."""
 
     report: DelegationReport | None = None
     is_stale = False
@@ -94,20 +163,12 @@ class DataflowPlan:
         self,
         state: State,
         fetches: Sequence[Tensor | Operation],
-        feeds: Collection[Tensor],
+        flow: ControlFlow,
         n_threads: int,
     ):
-        self.state, self.n_threads = state, n_threads
-        operations = reached(fetches, feeds)
-        check_counts(state.limits, operations)
-        self.flow = ControlFlow(operations, feeds)
+        self.state, self.n_threads, self.flow = state, n_threads, flow
         self.positions: dict[Step, int] = {op: i for i, op in enumerate(self.flow.order)}
         self.fetched = {item: i for i, item in enumerate(_tensors(fetches))}
-        for tensor in self.fetched:
-            if tensor not in feeds and self.flow.frame_behind(tensor.op) is not self.flow.root:
-                frame = self.flow.frame_behind(tensor.op).name
-                words = f"{tensor.name} is within the loop '{frame}' and cannot be fetched"
-                raise errors.InvalidArgumentError(None, tensor.op, words)
         self.level = Level(self, self.flow.root)
 
     def fetch(

@@ -172,12 +172,17 @@ class ControlFlow:
             for op in self.order:
                 self.deadness[op] = self._deadness_of(op)
             frames = {self.frames[op] for op in self.order} - {self.root} - self._irregular
-            irregular = {frame for frame in frames if not self._is_regular(frame)}
+            irregular = {frame for frame in frames if not self._lives_together(frame)}
             if not irregular:
                 return
             self._irregular |= irregular
 
-    def _of_tensor(self, tensor: Tensor) -> Deadness:
+    def is_regular(self, frame: Frame) -> bool:
+        """Whether all variables of a loop live, or none, in each iteration and behind it."""
+        return frame not in self._irregular
+
+    def of_tensor(self, tensor: Tensor) -> Deadness:
+        """What lets a tensor live."""
         if tensor in self.fed:
             return ALWAYS
         op = tensor.op
@@ -192,8 +197,8 @@ class ControlFlow:
             return self._of_merge(op)
         if op.type in EXITS:
             frame = self.frames[op]
-            return frozenset([(op, -1)]) if frame in self._irregular else self._around(frame)
-        parts = [self._of_tensor(tensor) for tensor in op.inputs]
+            return frozenset([(op, -1)]) if frame in self._irregular else self.around(frame)
+        parts = [self.of_tensor(tensor) for tensor in op.inputs]
         waits = [x for x in op.control_inputs if x in self.deadness and x.type not in ITERATIONS]
         return ALWAYS.union(*parts, *(self.deadness[x] for x in waits))
 
@@ -202,8 +207,8 @@ class ControlFlow:
         if len(first) < len(op.inputs):
             if self.frames[op] in self._irregular or not first:
                 return frozenset([(op, -1)])
-            return ALWAYS.union(*map(self._of_tensor, first))
-        sides = [self._of_tensor(tensor) for tensor in op.inputs]
+            return ALWAYS.union(*map(self.of_tensor, first))
+        sides = [self.of_tensor(tensor) for tensor in op.inputs]
         both = frozenset[Literal].intersection(*sides)
         if len(sides) == 2:
             beside = [side - both for side in sides]
@@ -213,14 +218,14 @@ class ControlFlow:
                     return both
         return both | {(op, -1)}
 
-    def _around(self, frame: Frame) -> Deadness:
+    def around(self, frame: Frame) -> Deadness:
         """What lets the variables of a loop live in the first iteration."""
         enters = [op for op in frame.of_type(ENTERS) if not op.get_attr("is_constant")]
         return self.deadness[enters[0]] if enters else ALWAYS
 
-    def _is_regular(self, frame: Frame) -> bool:
+    def _lives_together(self, frame: Frame) -> bool:
         """Whether all variables of a loop live, or none, in each iteration and behind it."""
-        around = self._around(frame)
+        around = self.around(frame)
         for enter in frame.of_type(ENTERS):
             if not self.deadness[enter] <= around:
                 return False
@@ -232,7 +237,7 @@ class ControlFlow:
         condition = conditions[0].outputs[0]
         ends = ((EXITS, 0), (ITERATIONS, 1))
         return all(
-            self._of_tensor(op.inputs[0]) == around | {(condition, value)}
+            self.of_tensor(op.inputs[0]) == around | {(condition, value)}
             and all(self.deadness[x] <= around | {(condition, value)} for x in op.control_inputs)
             for types, value in ends
             for op in frame.of_type(types)

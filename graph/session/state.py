@@ -57,6 +57,7 @@ class State:
         lock: Held while plans are compiled, as several threads may run.
         resources: Queues and other things that threads share, by the name of what made them.
         tables: Lookup tables by their shared name, or that of their operation.
+        origins: Operations of functions that branches and loops became -> those of the graph.
         bodies: The functions that operations call, by operation and name.
         modules: What modules of StableHLO compute, by operation.
         session_tensors: What `tf.get_session_handle` keeps.
@@ -72,6 +73,7 @@ class State:
         self.tables, self.resources, self.lock = store.tables, store.resources, store.lock
         self.streams: dict[Operation, Philox] = {}
         self.caches: dict[Operation, object] = {}
+        self.origins: dict[Operation, Operation] = {}
         self.bodies: dict[tuple[Operation, str], Body] = {}
         self.modules: dict[Operation, RunnableGraph] = {}
         self.session_tensors = SessionTensors()
@@ -158,12 +160,14 @@ class State:
 
     def stream(self, op: Operation) -> Philox:
         """The random stream of an operation, where its last run left it."""
+        op = self.origins.get(op, op)
         if op not in self.streams:
             self.streams[op] = Philox(op.get_attr("seed"), op.get_attr("seed2"))
         return self.streams[op]
 
     def stream_buffer(self, op: Operation) -> Buffer:
         """The memory of the random stream of an operation."""
+        op = self.origins.get(op, op)
         if op not in self._stream_buffers:
             memory = self.stream(op).memory
             storage = Storage(PERSISTENT, memory.nbytes, memory.view(np.uint8), f"{op.name} stream")
@@ -235,6 +239,7 @@ class State:
         self.caches = {get(op.name): cache for op, cache in self.caches.items()}
         self._stream_buffers = {get(op.name): x for op, x in self._stream_buffers.items()}
         self.bodies.clear()
+        self.origins.clear()
         self.modules.clear()
 
 

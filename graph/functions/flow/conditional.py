@@ -15,7 +15,7 @@ from ...core.create import convert_to_tensor, create, is_tensor_like
 from ...core.function_graph import FunctionGraph, define, is_stateful, trace_graph, unify
 from ...core.graph import Operation, Tensor
 from ...core.scopes import control_dependencies, name_scope
-from ...core.shapes import Shape
+from ...core.shapes import Shape, common_shape
 from .control_flow import Assert as assert_
 from .control_flow import group
 
@@ -147,16 +147,6 @@ def _require_alike(traced: Sequence[_Traced], names: Sequence[str]) -> None:
                     f"Outputs of '{names[0]}' and '{name}' must have the same type(s). Received "
                     f"{a.dtype.name} from '{names[0]}' and {b.dtype.name} from '{name}'."
                 )
-
-
-def common_shape(shapes: Sequence[Shape]) -> Shape:
-    """What several shapes have in common."""
-    if any(shape is None for shape in shapes) or len({len(s or ()) for s in shapes}) > 1:
-        return None
-    return tuple(
-        sizes[0] if len(set(sizes)) == 1 else None
-        for sizes in zip(*(shape or () for shape in shapes), strict=True)
-    )
 
 
 def call_one_of(

@@ -13,7 +13,7 @@ from ...core.composite.sparse_tensor import SparseTensor
 from ...core.composite.structure import Composite, flatten, is_nested, pack, require_same_structure
 from ...core.composite.type_specs import Spec
 from ...core.create import convert_to_tensor, create, is_tensor_like
-from ...core.function_graph import FunctionGraph, define, is_stateful, trace_graph, unify
+from ...core.function_graph import FunctionGraph, define, is_stateful, trace_graph, unify_behind
 from ...core.graph import Tensor
 from ...core.scopes import control_dependencies, get_default_graph, name_scope
 from ...core.shapes import Shape
@@ -239,14 +239,7 @@ def functional_while(
         name: Of the operation.
     """
     n, graphs = len(starts), (condition, body)
-    variables = [graph.inputs[:n] for graph in graphs]
-    for graph in graphs:
-        graph.inputs = graph.inputs[n:]
-    captured = unify(graphs)
-    for graph, arguments in zip(graphs, variables, strict=True):
-        graph.inputs = arguments + graph.inputs
-        for index, argument in enumerate(graph.inputs):
-            argument.op.attrs["index"] = index
+    captured = unify_behind(graphs, n)
     body.outputs += body.inputs[n:]
     operands = [*starts, *captured]
     attrs = {

@@ -1,0 +1,628 @@
+r"""Branches and loops of Switch, Merge and frames as If and While with functions, for a run.
+
+/ 0 ------------------------> Exit -> y
+x -> Enter -> Merge -> Switch                              becomes    x -> While -> y
+^        \ 1 -> body -> NextIteration
+|______________________________|
+
+What lives under the same conditions (dataflow_graph.py) becomes a function: the side of a branch,
+the body of a loop. Only what is run is looked at, so the graph stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ...schema import dtypes
+from ..core.function_graph import ABSENT, FunctionGraph, define, is_stateful, unify, unify_behind
+from ..core.graph import Graph, Operation, Tensor
+from ..core.order import copied_from, ordered
+from ..core.registry import row_of
+from ..core.shapes import Shape, common_shape
+from .dataflow_graph import ENTERS, EXITS, ITERATIONS, MERGES, SWITCHES, TRIGGER, Frame
+
+if TYPE_CHECKING:
+    from ..core.protocols import AttrValue
+    from .dataflow_graph import ControlFlow, Deadness
+
+    Feeds = Mapping[Tensor, tuple[tuple[int, ...], np.dtype]]
+    Item = Operation | Frame
+    """What lives or is dead as a whole: an operation or a loop."""
+
+_PASSING = frozenset((*SWITCHES, *ENTERS, "LoopCond"))
+"""Operations that have no place in functions: their results are their first inputs."""
+_PLACED = frozenset((*_PASSING, *EXITS, *ITERATIONS))
+_WRITES = {
+    **dict.fromkeys(("StackPush", "StackPushV2"), 1),
+    **dict.fromkeys(("TensorArrayScatterV3", "TensorArrayWriteV3"), 2),
+}
+"""Operations that write elements -> which input has them."""
+_READS = ("StackPop", "StackPopV2", "TensorArrayReadV3", "TensorArrayGatherV3")
+_HOLDERS = ("Stack", "StackV2", "TensorArrayV3")
+_GRADIENTS = ("TensorArrayGradV3",)
+
+
+class Functional(NamedTuple):
+    """A graph without control flow that does what a run of another one does.
+
+    Attributes:
+        tensors: Fetched and fed tensors of the other graph -> those of this one.
+        operations: Fetched operations of the other graph -> what to run for them.
+        origins: Operations of this graph, and of its functions -> those of the other one.
+    """
+
+    tensors: dict[Tensor, Tensor]
+    operations: dict[Operation, list[Operation]]
+    origins: dict[Operation, Operation]
+
+
+class _NotFunctionalizable(Exception):
+    """Something lives under conditions that are not those of branches and loops."""
+
+
+def functionalize(
+    flow: ControlFlow, fetches: Iterable[Tensor | Operation], feeds: Feeds
+) -> Functional | None:
+    """What a run does, by functions; None where it has a form that TensorFlow does not write."""
+    try:
+        return _Run(flow, feeds).functional(list(fetches))
+    except (_NotFunctionalizable, ValueError):
+        return None
+
+
+class _Branch(NamedTuple):
+    """What is behind a condition, as far as it can be done at once."""
+
+    condition: Tensor
+    depth: int
+
+
+_Unit: TypeAlias = "Item | _Branch"
+
+
+class _Run:
+    """What all functions of a run have in common."""
+
+    def __init__(self, flow: ControlFlow, feeds: Feeds):
+        self.flow, self.feeds = flow, feeds
+        self.origins: dict[Operation, Operation] = {}
+        self._shapes: dict[Operation, set[Shape]] = {}
+        self._unnoted: dict[Operation, set[Operation]] = {}
+        for op in flow.order:
+            holder, is_gradient = self.holder(op) if op.type in _WRITES else (None, False)
+            if holder is not None and not is_gradient:
+                self._unnoted.setdefault(holder, set()).add(op)
+        self.readers: dict[Tensor, list[Operation]] = {}
+        for op in flow.order:
+            for tensor in () if op.type in _PASSING and not self.brings(op) else op.inputs:
+                self.readers.setdefault(self.source(tensor), []).append(op)
+        self.members = {frame: self._members(frame) for frame in set(flow.frames.values())}
+
+    def functional(self, fetches: Sequence[Tensor | Operation]) -> Functional:
+        """The graph for some fetches."""
+        flow = self.flow
+        fetched = [item for item in fetches if isinstance(item, Tensor)]
+        if any(t not in self.feeds and flow.of_tensor(t) for t in fetched):
+            raise _NotFunctionalizable
+        graph = Graph(fetches[0].graph.functions)
+        graph.scopes.extras = fetches[0].graph.scopes.extras
+        root = _Region(self, graph, None, frozenset())
+        tensors: dict[Tensor, Tensor] = {}
+        for tensor, (shape, dtype) in self.feeds.items():
+            name = graph.unique_name(tensor.op.name)
+            attrs: dict[str, AttrValue] = {"dtype": np.dtype(dtype), "shape": shape}
+            if tensor.dtype.kind in "OV":
+                attrs["dtype"] = tensor.dtype
+            tensors[tensor] = root.values[tensor] = graph.add(
+                "Placeholder", name, (), attrs
+            ).outputs[0]
+        fed = {tensor.op for tensor in self.feeds}
+        whole = [op for op in flow.root.operations if op not in fed or not self._is_fed(op)]
+        root.emit([*whole, *flow.root.children])
+        tensors.update((t, root.value(t)) for t in fetched)
+        operations = {
+            op: root.ends([op]) for op in fetches if isinstance(op, Operation) and op in flow.frames
+        }
+        return Functional(tensors, operations, self.origins)
+
+    def _is_fed(self, op: Operation) -> bool:
+        return all(tensor in self.feeds for tensor in op.outputs)
+
+    def _members(self, frame: Frame) -> set[Operation]:
+        """The operations of a loop and of those within it."""
+        members = set(frame.operations)
+        return members.union(*(self._members(child) for child in frame.children))
+
+    @staticmethod
+    def brings(op: Operation) -> bool:
+        """Whether an operation brings the first value of a loop's variable."""
+        return op.type in ENTERS and not op.get_attr("is_constant")
+
+    def source(self, tensor: Tensor) -> Tensor:
+        """The tensor that has the value, where it is alive."""
+        while tensor not in self.feeds and tensor.op.type in _PASSING and not self.brings(tensor.op):
+            tensor = tensor.op.inputs[0]
+        return tensor
+
+    def waits(self, op: Operation) -> list[Operation]:
+        """What an operation waits for besides what it reads."""
+        waits = list(op.control_inputs)
+        for tensor in op.inputs:
+            while tensor not in self.feeds and tensor.op.type in _PASSING:
+                waits += tensor.op.control_inputs
+                tensor = tensor.op.inputs[0]
+        return waits
+
+    def deadness(self, item: Item) -> Deadness:
+        """The literals that have to hold for something to live."""
+        return self.flow.around(item) if isinstance(item, Frame) else self.flow.deadness[item]
+
+    def inner(self, item: Item) -> Collection[Operation]:
+        """The operations that an item is."""
+        return self.members[item] if isinstance(item, Frame) else (item,)
+
+    def before(self, item: Item) -> list[Operation]:
+        """What an item needs, whatever frame that is of."""
+        operations = item.of_type(ENTERS) if isinstance(item, Frame) else [item]
+        return [x for op in operations for x in self.flow.before(op)]
+
+    def holder(self, op: Operation) -> tuple[Operation | None, bool]:
+        """The stack or tensor array that an operation uses, and whether it is one of gradients.
+
+        None where nobody knows.
+        """
+        tensor, is_gradient = op.inputs[0], False
+        while tensor not in self.feeds:
+            kind = tensor.op.type
+            if kind in _HOLDERS:
+                return tensor.op, is_gradient
+            is_gradient |= kind in _GRADIENTS
+            if kind not in (*_PASSING, *_GRADIENTS, "Identity") or not tensor.op.inputs:
+                break
+            tensor = tensor.op.inputs[0]
+        return None, is_gradient
+
+    def note(self, op: Operation, copy: Operation) -> None:
+        """Notes the shapes of elements as they are written, for those who read them later."""
+        holder, is_gradient = self.holder(op) if op.type in _WRITES else (None, False)
+        if holder is None or is_gradient:
+            return
+        sizes = copy.inputs[_WRITES[op.type]].sizes
+        if op.type == "TensorArrayScatterV3" and sizes is not None:
+            sizes = sizes[1:]
+        self._unnoted[holder].discard(op)
+        self._shapes.setdefault(holder, set()).add(sizes)
+
+    def attrs(self, op: Operation, indices: Shape) -> dict[str, AttrValue]:
+        """The attributes of a copy; what is read of a stack or array has the shape of its elements."""
+        attrs = dict(op.attrs)
+        holder, _ = self.holder(op) if op.type in _READS else (None, False)
+        shapes = self._shapes.get(holder, set()) if holder is not None else set()
+        if holder is None or len(shapes) != 1 or self._unnoted[holder]:
+            return attrs
+        (shape,) = shapes
+        if op.type == "TensorArrayGatherV3" and shape is not None:
+            shape = (*(indices or (None,)), *shape)
+        return {**attrs, "_output_shapes": [shape]}
+
+
+class _Region:
+    """A graph in the making: that of the run, of a side of a branch, or of a part of a loop.
+
+    Attributes:
+        values: What stands here for tensors of the run.
+        outer: Operations around that something in here waits for.
+        before: Operations that have run before anything in here.
+    """
+
+    def __init__(self, run: _Run, graph: Graph, parent: _Region | None, literals: Deadness):
+        self.run, self.graph, self.parent, self.literals = run, graph, parent, literals
+        self.values: dict[Tensor, Tensor] = {}
+        self.done: dict[Operation, Operation] = {}
+        self.outer: dict[Operation, None] = {}
+        self.before: set[Operation] = set()
+        self.inside: set[Operation] = set()
+        self._units: dict[Operation, _Unit] = {}
+        self._counts = Counter[Tensor]()
+
+    def child(self, literals: Deadness) -> _Region:
+        """A region for a function that is called here."""
+        return _Region(self.run, FunctionGraph(self.graph), self, literals)
+
+    def value(self, tensor: Tensor) -> Tensor:
+        """What stands here for a tensor."""
+        key = self.run.source(tensor)
+        value = self.values.get(key)
+        if value is None:
+            if self.parent is None or key.op in self.inside:
+                raise _NotFunctionalizable
+            value = self.values[key] = self.graph.capture(self.parent.value(key))
+        return value
+
+    def ends(self, operations: Iterable[Operation]) -> list[Operation]:
+        """What to wait for here, in the place of some operations; those around are noted."""
+        found: dict[Operation, None] = {}
+        seen, stack = set[Operation](), list(operations)
+        while stack:
+            op = stack.pop()
+            if op in seen or op in self.before or op not in self.run.flow.frames:
+                continue
+            seen.add(op)
+            if op in self.done:
+                found[self.done[op]] = None
+            elif op.type in _PASSING:
+                stack += [*op.control_inputs, *(t.op for t in op.inputs if t not in self.run.feeds)]
+            elif op in self.inside:
+                raise _NotFunctionalizable
+            elif self.parent is not None:
+                self.outer[op] = None
+        return list(found)
+
+    def emit(self, items: Sequence[Item]) -> None:
+        """Adds what is to be done for items that live here, or under conditions within."""
+        run = self.run
+        items = [x for x in items if isinstance(x, Frame) or x.type not in _PLACED]
+        for item in items:
+            self.inside.update(run.inner(item))
+        for item in items:
+            self._counts.update(self._conditions(item))
+        contents = self._grouped(items)
+
+        def before(unit: _Unit) -> list[_Unit]:
+            parts = contents[unit] if isinstance(unit, _Branch) else [unit]
+            units = [x for part in parts for x in self._before(part)]
+            return [x for x in dict.fromkeys(units) if x != unit]
+
+        for unit in ordered([*contents], before):
+            if isinstance(unit, _Branch):
+                self._emit_branch(unit, contents[unit])
+            elif isinstance(unit, Frame):
+                self._emit_loop(unit)
+            else:
+                self._emit_copy(unit)
+
+    def _conditions(self, item: Item) -> list[Tensor]:
+        """The conditions within this region that decide on an item; of a Merge its own, too."""
+        literals = [*(self.run.deadness(item) - self.literals)]
+        if isinstance(item, Operation) and item.type in MERGES:
+            literals += self._decided(item)
+        conditions = [condition for condition, value in literals if value >= 0]
+        if len(conditions) < len(literals):
+            raise _NotFunctionalizable
+        return [x for x in dict.fromkeys(conditions) if isinstance(x, Tensor)]
+
+    def _decided(self, merge: Operation) -> list[tuple[object, int]]:
+        """The literal that lets the first input of a Merge live, and not the second one."""
+        flow = self.run.flow
+        sides = [flow.of_tensor(tensor) for tensor in merge.inputs]
+        literals = [*(sides[0] - flow.deadness[merge])]
+        if len(sides) != 2 or len(literals) != 1:
+            raise _NotFunctionalizable
+        return literals
+
+    def _unit(self, item: Item, depth: int) -> _Unit:
+        conditions = self._conditions(item)
+        if not conditions:
+            return item
+        return _Branch(max(conditions, key=lambda x: self._counts[x]), depth)
+
+    def _before(self, item: Item) -> list[_Unit]:
+        """The units that an item needs."""
+        found: dict[_Unit, None] = {}
+        seen, stack = set[Operation](), self.run.before(item)
+        while stack:
+            op = stack.pop()
+            if op in seen:
+                continue
+            seen.add(op)
+            if op in self._units:
+                found[self._units[op]] = None
+            elif op.type in _PASSING:
+                stack += self.run.flow.before(op)
+        return list(found)
+
+    def _grouped(self, items: Sequence[Item]) -> dict[_Unit, list[Item]]:
+        """The units of items: what is behind one condition together, unless that makes a cycle."""
+        run, inside = self.run, {op: item for item in items for op in self.run.inner(item)}
+        depths: dict[Item, int] = {}
+        contents: dict[_Unit, list[Item]] = {}
+
+        def before(item: Item) -> list[Item]:
+            found: dict[Item, None] = {}
+            seen, stack = set[Operation](), run.before(item)
+            while stack:
+                op = stack.pop()
+                if op in seen:
+                    continue
+                seen.add(op)
+                if op in inside:
+                    found[inside[op]] = None
+                elif op.type in _PASSING:
+                    stack += run.flow.before(op)
+            return [x for x in found if x is not item]
+
+        for item in ordered(items, before):
+            depth = 0
+            mine = self._unit(item, 0)
+            for other in before(item):
+                unit = self._units[next(iter(run.inner(other)))]
+                leaves = isinstance(unit, _Branch) and not (
+                    isinstance(mine, _Branch) and mine.condition is unit.condition
+                )
+                leaves = leaves or (
+                    isinstance(mine, _Branch)
+                    and isinstance(unit, _Branch)
+                    and isinstance(other, Operation)
+                    and other.type in MERGES
+                    and not (run.deadness(other) - self.literals)
+                )
+                depth = max(depth, depths[other] + leaves)
+            depths[item] = depth
+            unit = self._unit(item, depth)
+            contents.setdefault(unit, []).append(item)
+            self._units.update(dict.fromkeys(run.inner(item), unit))
+        return contents
+
+    def _emit_copy(self, op: Operation) -> None:
+        run = self.run
+        controls = self.ends(run.waits(op))
+        if op.type == TRIGGER:
+            copy = self.graph.add("NoOp", op.name, (), {}, controls, op.device)
+        else:
+            inputs = [self.value(tensor) for tensor in op.inputs]
+            attrs = run.attrs(op, inputs[1].sizes if len(inputs) > 1 else None)
+            name = op.name if op.name not in self.graph else self.graph.unique_name(op.name)
+            copy = self.graph.add(
+                op.type, name, inputs, attrs, controls, op.device, len(op.outputs)
+            )
+            run.note(op, copy)
+        run.origins[copy] = op
+        self.done[op] = copy
+        for tensor, new in zip(op.outputs, copy.outputs, strict=True):
+            self.values.setdefault(tensor, new)
+
+    def _emit_branch(self, unit: _Branch, items: Sequence[Item]) -> None:
+        run = self.run
+        inner = {op for item in items for op in run.inner(item)}
+        merges = [x for x in items if isinstance(x, Operation) and self._ends_here(x)]
+        sides: list[_Region] = []
+        for number in (1, 0):
+            literal = (unit.condition, number)
+            side = self.child(self.literals | {literal})
+            side.emit([x for x in items if literal in run.deadness(x)])
+            sides.append(side)
+        results: list[Tensor] = []
+        for merge in merges:
+            places = [
+                next(i for i, t in enumerate(merge.inputs) if literal in run.flow.of_tensor(t))
+                for literal in ((unit.condition, 1), (unit.condition, 0))
+            ]
+            for side, place in zip(sides, places, strict=True):
+                side.graph.outputs.append(side.value(merge.inputs[place]))
+            results.append(merge.outputs[0])
+            if merge.outputs[1] in run.readers:
+                for side, place in zip(sides, places, strict=True):
+                    side.graph.outputs.append(_constant(side.graph, np.int32(place)))
+                results.append(merge.outputs[1])
+        for side, other in (sides, sides[::-1]):
+            for tensor in self._escaping(side, inner):
+                side.graph.outputs.append(side.values[tensor])
+                other.graph.outputs.append(_absent(other.graph, tensor))
+                results.append(tensor)
+        name = merges[0].name if merges else f"{unit.condition.op.name}/If"
+        self._call_branch(unit, sides, name, results, inner)
+
+    def _ends_here(self, op: Operation) -> bool:
+        return op.type in MERGES and not (self.run.deadness(op) - self.literals)
+
+    def _escaping(self, side: _Region, inner: Collection[Operation]) -> list[Tensor]:
+        """What a side computes and something behind the branch reads."""
+        return [
+            tensor
+            for tensor in side.values
+            if tensor.op in side.inside and any(x not in inner for x in self.run.readers.get(tensor, ()))
+        ]
+
+    def _call_branch(
+        self,
+        unit: _Branch,
+        sides: Sequence[_Region],
+        name: str,
+        results: Sequence[Tensor],
+        inner: Iterable[Operation],
+    ) -> None:
+        run, bodies = self.run, [side.finished() for side in sides]
+        condition = self._scalar(self.value(unit.condition))
+        operands = unify(bodies)
+        outputs = [[tensor.sizes for tensor in body.outputs] for body in bodies]
+        attrs: dict[str, AttrValue] = {
+            "Tcond": condition.dtype,
+            "Tin": [tensor.dtype for tensor in operands],
+            "Tout": [tensor.dtype for tensor in bodies[0].outputs],
+            "output_shapes": [common_shape(shapes) for shapes in zip(*outputs, strict=True)],
+            "then_branch": define(bodies[0], f"{name}_true"),
+            "else_branch": define(bodies[1], f"{name}_false"),
+        }
+        kind = "If" if is_stateful(bodies) else "StatelessIf"
+        controls = self.ends(op for side in sides for op in side.outer)
+        call = self.graph.add(
+            kind, self.graph.unique_name(name), [condition, *operands], attrs, controls
+        )
+        run.origins[call] = unit.condition.op
+        self.values.update(zip(results, call.outputs, strict=True))
+        self.done.update(dict.fromkeys(inner, call))
+
+    def _scalar(self, condition: Tensor) -> Tensor:
+        """A condition that is one value; another one is an error of what looks at it."""
+        if condition.sizes == ():
+            return condition
+        if condition.sizes is not None:
+            raise _NotFunctionalizable
+        name, attrs = self.graph.unique_name(condition.op.name), {"shape": ()}
+        return self.graph.add("EnsureShape", name, [condition], attrs).outputs[0]
+
+    def finished(self) -> FunctionGraph:
+        """The graph as a function, which also runs what nobody in it reads."""
+        body = self.graph
+        assert isinstance(body, FunctionGraph)
+        if any(tensor.is_reference for tensor in body.outputs):
+            raise _NotFunctionalizable
+        used = {tensor.op for op in body.operations for tensor in op.inputs}
+        used.update(other for op in body.operations for other in op.control_inputs)
+        used.update(tensor.op for tensor in body.outputs)
+        controls = [op for op in set(self.done.values()) if op not in used]
+        body.control_outputs = [op for op in body.operations if op in {*body.control_outputs, *controls}]
+        return body
+
+    def _emit_loop(self, frame: Frame) -> None:
+        loop = _Loop(self, frame)
+        shapes = [self.value(start).sizes for start in loop.starts]
+        for _ in range(3):
+            condition, body = loop.functions(shapes)
+            following = [
+                common_shape([shape, tensor.sizes])
+                for shape, tensor in zip(shapes, body.graph.outputs, strict=True)
+            ]
+            if following == shapes:
+                break
+            shapes = following
+        graphs = [condition.finished(), body.finished()]
+        n = len(shapes)
+        captured = unify_behind(graphs, n)
+        graphs[1].outputs += graphs[1].inputs[n:]
+        operands = [*(self.value(start) for start in loop.starts), *captured]
+        name = loop.condition.name.rpartition("/")[0] or loop.condition.name
+        attrs: dict[str, AttrValue] = {
+            "T": [tensor.dtype for tensor in operands],
+            "output_shapes": [*shapes, *(tensor.sizes for tensor in captured)],
+            "parallel_iterations": 10,
+            "cond": define(graphs[0], f"{name}_cond"),
+            "body": define(graphs[1], f"{name}_body"),
+        }
+        waits = [x for op in frame.of_type(ENTERS) for x in self.run.waits(op)]
+        controls = self.ends([*waits, *condition.outer, *body.outer])
+        kind = "While" if is_stateful(graphs) else "StatelessWhile"
+        call = self.graph.add(kind, self.graph.unique_name(name), operands, attrs, controls)
+        self.run.origins[call] = loop.condition
+        places = {merge.outputs[0]: i for i, merge in enumerate(loop.merges)}
+        for end in frame.of_type(EXITS):
+            source = self.run.source(end.inputs[0])
+            if source in places:
+                self.values[end.outputs[0]] = call.outputs[places[source]]
+            elif source.op in self.run.members[frame]:
+                raise _NotFunctionalizable
+            else:
+                self.values[end.outputs[0]] = self.value(source)
+        self.done.update(dict.fromkeys(self.run.members[frame], call))
+
+
+class _Loop:
+    """The parts of a frame.
+
+    Attributes:
+        merges: What begins the iterations of each variable.
+        starts: The variables' first values.
+        condition: The LoopCond.
+    """
+
+    def __init__(self, region: _Region, frame: Frame):
+        self.region, self.run, self.frame = region, region.run, frame
+        flow = self.run.flow
+        if not flow.is_regular(frame):
+            raise _NotFunctionalizable
+        self.merges = [op for op in frame.of_type(MERGES) if _begins_iterations(op)]
+        self.starts: list[Tensor] = []
+        self.nexts: list[Operation] = []
+        for merge in self.merges:
+            enters = [t.op for t in merge.inputs if self.run.brings(t.op) and t not in self.run.feeds]
+            ends = [t.op for t in merge.inputs if t.op.type in ITERATIONS]
+            if len(enters) != 1 or len(ends) != 1 or merge.outputs[1] in self.run.readers:
+                raise _NotFunctionalizable
+            if any(x not in (merge,) for x in self.run.readers.get(enters[0].outputs[0], ())):
+                raise _NotFunctionalizable
+            self.starts.append(enters[0].inputs[0])
+            self.nexts.append(ends[0])
+        (self.condition,) = frame.of_type(["LoopCond"])
+        if not self.merges:
+            raise _NotFunctionalizable
+        self.around = flow.around(frame)
+        self.within = self.around | {(copied_from(self.condition.outputs[0]), 1)}
+        self.checks: list[Item] = []
+        self.steps: list[Item] = []
+        for item in [*frame.operations, *frame.children]:
+            if isinstance(item, Operation) and (item.type in _PLACED or item in self.merges):
+                continue
+            self._place(item)
+        self._repeat_checks()
+
+    def _place(self, item: Item) -> None:
+        """Puts an item to the condition or to the body."""
+        deadness = self.run.deadness(item)
+        if self.within <= deadness or (isinstance(item, Operation) and item.type == TRIGGER):
+            self.steps.append(item)
+        elif any(condition is self.condition.outputs[0] for condition, _ in deadness):
+            raise _NotFunctionalizable
+        else:
+            self.checks.append(item)
+
+    def _repeat_checks(self) -> None:
+        """Lets the body compute anew what it reads of the condition."""
+        of = {op: item for item in self.checks for op in self.run.inner(item)}
+        waiting = [op for item in self.steps for op in self.run.inner(item)]
+        waiting += self.nexts
+        repeated: dict[Operation, None] = {}
+        while waiting:
+            op = waiting.pop()
+            for tensor in op.inputs:
+                source = self.run.source(tensor).op
+                if source in of and source not in repeated:
+                    row = row_of(source.type)
+                    if isinstance(of[source], Frame) or row is None or not row.is_pure:
+                        raise _NotFunctionalizable
+                    repeated[source] = None
+                    waiting.append(source)
+        self.steps = [*repeated, *self.steps]
+
+    def functions(self, shapes: Sequence[Shape]) -> tuple[_Region, _Region]:
+        """The condition and the body for variables of these shapes."""
+        condition, body = (self.region.child(x) for x in (self.around, self.within))
+        for part in (condition, body):
+            assert isinstance(part.graph, FunctionGraph)
+            for merge, start, shape in zip(self.merges, self.starts, shapes, strict=True):
+                like = self.region.value(start)
+                if like.is_reference:
+                    raise _NotFunctionalizable
+                argument = part.graph.argument(like, "variable", shape)
+                part.values[merge.outputs[0]] = argument
+            part.before.update(self.merges)
+        body.before.update(op for item in self.checks for op in self.run.inner(item))
+        condition.emit(self.checks)
+        condition.graph.outputs.append(condition.value(self.condition.inputs[0]))
+        body.emit(self.steps)
+        for end in self.nexts:
+            body.graph.outputs.append(body.value(end.inputs[0]))
+        waits = [x for end in self.nexts for x in self.run.waits(end)]
+        body.graph.control_outputs = body.ends(waits)
+        return condition, body
+
+
+def _begins_iterations(merge: Operation) -> bool:
+    return any(tensor.op.type in ITERATIONS for tensor in merge.inputs)
+
+
+def _constant(graph: Graph, value: np.generic) -> Tensor:
+    attrs: dict[str, AttrValue] = {"value": np.asarray(value), "dtype": value.dtype}
+    return graph.add("Const", graph.unique_name("Const"), (), attrs).outputs[0]
+
+
+def _absent(graph: Graph, tensor: Tensor) -> Tensor:
+    """What a side gives in the place of a value that only the other one has."""
+    if tensor.dtype.kind in "OV":
+        raise _NotFunctionalizable
+    absent = _constant(graph, np.zeros((), tensor.dtype)[()])
+    absent.op.attrs[ABSENT] = True
+    return absent
