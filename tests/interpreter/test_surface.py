@@ -65,12 +65,13 @@ def test_a_future_that_is_cancelled_at_once():
 
 
 def test_a_future_with_a_time_limit():
+    n_threads = threading.active_count()
     interpreter = allocated(endless(), ())
     with pytest.raises(TimeoutError):
         interpreter.async_invoke(timeout=0.05).result(60)
     with pytest.raises(ValueError, match="not negative"):
         interpreter.async_invoke(timeout=-1)
-    assert threading.active_count() < 10
+    assert threading.active_count() <= n_threads + 1
     interpreter.get_input_details()
     interpreter.set_tensor(0, f32(1))  # it is free
 
