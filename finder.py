@@ -14,11 +14,12 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import MAGIC_NUMBER
 from marshal import loads
 from struct import Struct
+from types import CodeType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import CodeType, ModuleType
+    from types import ModuleType
 
 _START = f"{__package__}."
 _HEAD = Struct(
@@ -57,9 +58,14 @@ class Loader(SourceFileLoader):
             return super().get_code(fullname)
         if data.startswith(self._head) and len(data) < _MOST_BYTES:
             code = loads(memoryview(data)[_HEAD.size :])
-            if code.co_filename == self.path:  # else it was compiled elsewhere
-                return code
+            return code if code.co_filename == self.path else _at(self.path, code)
         return super().get_code(fullname)
+
+
+def _at(path: str, code: CodeType) -> CodeType:
+    """The code of a source that lay elsewhere when it was compiled."""
+    constants = (_at(path, x) if isinstance(x, CodeType) else x for x in code.co_consts)
+    return code.replace(co_filename=path, co_consts=tuple(constants))
 
 
 class Finder:
