@@ -132,12 +132,10 @@ def _sorted(names: dict[str, int]) -> dict[str, int]:
 def _quantization(record: Record | None) -> Quantization | None:
     if record is None or record.scale is None or not len(record.scale):
         return None
-    scales = np.asarray(record.scale, np.float32)
-    if record.zero_point is None or not len(record.zero_point):
-        zero_points = np.zeros(len(scales), np.int64)
-    else:
-        zero_points = np.asarray(record.zero_point, np.int64)
-    return Quantization(scales, zero_points, int(record.quantized_dimension))
+    zero_points = record.zero_point
+    if zero_points is None or not len(zero_points):
+        zero_points = np.zeros(len(record.scale), np.int64)
+    return Quantization(record.scale, zero_points, record.quantized_dimension)
 
 
 def _by_blocks(

@@ -51,7 +51,8 @@ def _read_at_source(
     instructions: list[AnyInstruction], live_out: AbstractSet[Storage], make: Make
 ) -> list[AnyInstruction]:
     """Lets moves read where the one before reads, whose result nothing else needs."""
-    writers, readers = _users(instructions)
+    moves = [x for x in instructions if x.name == MOVE]
+    writers, readers = _users(instructions, {s for x in moves for s in (*x.reads, *x.writes)})
     left_out: set[int] = set()
     for i, move in enumerate(instructions):
         if move.name != MOVE or not isinstance(move, Instruction):
@@ -87,7 +88,7 @@ def _write_at_target(
     (whole, variable), position = copy.buffers, instructions.index(copy)
     target = variable.storage
     moved = whole.storage
-    writers, readers = _users(instructions)
+    writers, readers = _users(instructions, {moved})
     parts = writers.get(moved, [])
     if (moved.kind, target.kind) != (ARENA, BOUND) or moved in live_out:
         return instructions
@@ -129,15 +130,16 @@ def _write_at_target(
 
 
 def _users(
-    instructions: Sequence[AnyInstruction],
+    instructions: Sequence[AnyInstruction], storages: set[Storage]
 ) -> tuple[dict[Storage, list[int]], dict[Storage, list[int]]]:
-    """The positions of the instructions that write, and of those that read, each storage."""
+    """The positions of the instructions that write, and of those that read, each of `storages`."""
     writers: dict[Storage, list[int]] = {}
     readers: dict[Storage, list[int]] = {}
     for i, instruction in enumerate(instructions):
-        for users, storages in (writers, instruction.writes), (readers, instruction.reads):
-            for storage in dict.fromkeys(storages):
-                users.setdefault(storage, []).append(i)
+        for users, touched in (writers, instruction.writes), (readers, instruction.reads):
+            if not storages.isdisjoint(touched):
+                for storage in storages.intersection(touched):
+                    users.setdefault(storage, []).append(i)
     return writers, readers
 
 

@@ -418,8 +418,7 @@ class Program:
         natives = _natives(instructions)
         PlanRunner(natives, self._table(natives), self._faults, trials=0).run()
         if shared is not None:
-            for storage in keys.keys() & {*storages}:
-                shared.keep(keys[storage], *self._locations[storage])
+            shared.keep(instructions, keys, {s: self._locations[s] for s in storages})
         for storage in (*offsets, *(s for x in instructions for s in (*x.reads, *x.writes))):
             if storage not in needed or storage.kind == CONSTANT:
                 self._locations.pop(storage, None)

@@ -12,17 +12,22 @@ from weakref import ref
 
 import numpy as np
 
+from .. import abi
 from . import arena
 from .buffer import CONSTANT
 from .instruction import Instruction
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
+    from typing import TypeAlias
 
     from .buffer import Storage
     from .instruction import AnyInstruction
 
-FEW = 1 << 12
+    _Place: TypeAlias = "tuple[ref[np.ndarray], int]"
+    """Memory, as long as it is there, and the first byte in it."""
+
+FEW = 1 << 15
 """Bytes of a constant that is known by its value."""
 _MOST = 1 << 12  # entries before those are looked for whose memory is gone
 
@@ -38,10 +43,23 @@ class SharedConstants:
         self._start = arena.address(content)
         self._end = self._start + content.nbytes
         self._content = content
-        self._entries: dict[Hashable, tuple[ref[np.ndarray], int]] = {}
+        self._entries: dict[Hashable, _Place] = {}
+        self._first: tuple[Sequence[AnyInstruction], dict[Storage, _Place]] | None = None
 
     def keys(self, instructions: Sequence[AnyInstruction]) -> dict[Storage, Hashable]:
-        """What each written storage will hold, for those that can be told."""
+        """What each written storage will hold, for those that can be told.
+
+        Nothing is told before there is something to share.
+        """
+        if self._first is None and not self._entries:
+            return {}
+        first, self._first = self._first, None
+        if first is not None:
+            keys, places = self._keys(first[0]), first[1]
+            self._entries.update((keys[s], place) for s, place in places.items() if s in keys)
+        return self._keys(instructions)
+
+    def _keys(self, instructions: Sequence[AnyInstruction]) -> dict[Storage, Hashable]:
         written: dict[Storage, Hashable] = {}
         unknown: set[Storage] = set()
         for instruction in instructions:
@@ -62,12 +80,25 @@ class SharedConstants:
         memory = None if entry is None else entry[0]()
         return None if entry is None or memory is None else (memory, entry[1])
 
-    def keep(self, key: Hashable, memory: np.ndarray, first: int) -> None:
-        """Notes where something lies that was just made."""
+    def keep(
+        self,
+        instructions: Sequence[AnyInstruction],
+        keys: Mapping[Storage, Hashable],
+        places: Mapping[Storage, tuple[np.ndarray, int]],
+    ) -> None:
+        """Notes where lies what was just made: (memory, first byte in it) of each storage.
+
+        `keys` are those of the instructions. What the first program has made gets its own when
+        another one asks, as most models have one alone.
+        """
+        noted = {storage: (ref(memory), first) for storage, (memory, first) in places.items()}
+        if not self._entries:
+            self._first = instructions, noted
+            return
         if len(self._entries) >= _MOST:
             entries = [*self._entries.items()]  # another thread may be here
             self._entries = {k: entry for k, entry in entries if entry[0]() is not None}
-        self._entries[key] = ref(memory), first
+        self._entries.update((keys[s], place) for s, place in noted.items() if s in keys)
 
     def _expression(
         self, instruction: Instruction, written: Mapping[Storage, Hashable]
@@ -83,8 +114,18 @@ class SharedConstants:
         sizes = tuple([storage.nbytes for storage in instruction.writes])
         offsets = tuple([buffer.offset for buffer in instruction.buffers])
         roles = _roles([buffer.storage for buffer in instruction.buffers])
-        record = tuple(instruction.record)
-        return (instruction.name, instruction.key, record, tuple(reads), sizes, offsets, roles)
+        record = [*instruction.record]
+        for word in (abi.FAULT, *(argument.slot for argument in instruction.arguments)):
+            record[word] = 0  # an address, once it has run
+        return (
+            instruction.name,
+            instruction.key,
+            tuple(record),
+            tuple(reads),
+            sizes,
+            offsets,
+            roles,
+        )
 
     def _leaf(self, storage: Storage) -> Hashable | None:
         array = storage.array

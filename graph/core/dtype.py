@@ -234,6 +234,9 @@ def as_numpy(dtype: DTypeLike | bytes | int | None) -> np.dtype:
     try:
         if any(dtype is kind for kind in (None, int, complex)) or isinstance(dtype, (dict, list)):
             raise TypeError("TensorFlow takes it for no type")
+        of_a_value = None if isinstance(dtype, type) else getattr(dtype, "dtype", None)
+        if of_a_value is not None and not isinstance(of_a_value, np.dtype):
+            raise TypeError("numpy before 2.3 takes a tensor for its type")
         if isinstance(dtype, int) and dtype is not True and dtype is not False:
             return dtypes.tf_dtype(dtype)
         return np.dtype(np.float32) if dtype is float else np.dtype(cast("type", name))

@@ -91,7 +91,7 @@ add_row("RandomUniformInt", None, _drawn_integers_shape)
 
 def _samples_shape(op: OperationView) -> Shape:
     samples = op.inputs[1].value
-    n = None if samples is None else int(samples)
+    n = None if samples is None or np.ndim(samples) else int(samples)
     require(
         op,
         n is None or n >= 0,
