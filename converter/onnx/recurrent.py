@@ -55,12 +55,17 @@ class Cell:
     Attributes:
         n_gates: how many gates there are.
         activations: the default ones.
+        n_states: how many of its states are results of the node.
         step: `(b, layer, projected x, states, tensors) -> new states`, the output first.
+        prepare: `(node, b, d, x, weights, tensors) -> weights of x, further first states`; adds
+            what the steps read to the tensors. None where there is nothing else.
     """
 
     n_gates: int
     activations: tuple[str, ...]
+    n_states: int
     step: Callable[..., list[Tensor]]
+    prepare: Callable[..., tuple[Tensor, list[Tensor]]] | None = None
 
 
 @dataclass
@@ -88,7 +93,8 @@ class Layer:
         return formulas.clip(b, x, like(x, -self.clip, b), like(x, self.clip, b))
 
 
-def _dense(b, x, weights, bias=None):
+def dense(b, x, weights, bias=None):
+    """The product of the last axis of `x` with weights, [results, features]."""
     out = b.FULLY_CONNECTED(x, weights, None, keep_num_dims=x.rank != 2)
     return out if bias is None else b.ADD(out, bias)
 
@@ -100,7 +106,7 @@ def _gates(b, x, n):
 def rnn_step(b, layer, x, states, tensors):
     """f(x W + h R + bias)."""
     (f,) = layer.activations
-    return [f(b, layer.clipped(b, b.ADD(x, _dense(b, states[0], tensors["R"]))))]
+    return [f(b, layer.clipped(b, b.ADD(x, dense(b, states[0], tensors["R"]))))]
 
 
 def gru_step(b, layer, x, states, tensors):
@@ -109,13 +115,13 @@ def gru_step(b, layer, x, states, tensors):
     (h,), size = states, layer.hidden_size
     recurrent = b.SPLIT_V(tensors["R"], int32s([2 * size, size]), np.int32(0), num_splits=2)
     x_gates, x_hidden = b.SPLIT_V(x, int32s([2 * size, size]), np.int32(x.rank - 1), num_splits=2)
-    gates = f(b, layer.clipped(b, b.ADD(x_gates, _dense(b, h, recurrent[0]))))
+    gates = f(b, layer.clipped(b, b.ADD(x_gates, dense(b, h, recurrent[0]))))
     update, reset = _gates(b, gates, 2)
     hidden_bias = tensors.get("hidden bias")
     if layer.options["linear_before_reset"]:
-        product = b.MUL(reset, _dense(b, h, recurrent[1], hidden_bias))
+        product = b.MUL(reset, dense(b, h, recurrent[1], hidden_bias))
     else:
-        product = _dense(b, b.MUL(reset, h), recurrent[1], hidden_bias)
+        product = dense(b, b.MUL(reset, h), recurrent[1], hidden_bias)
     candidate = g(b, layer.clipped(b, b.ADD(x_hidden, product)))
     return [b.ADD(candidate, b.MUL(update, b.SUB(h, candidate)))]
 
@@ -124,7 +130,7 @@ def lstm_step(b, layer, x, states, tensors):
     """c' = forget * c + input * candidate, h' = output * activation(c')."""
     f, g, h_function = layer.activations
     h, c = states
-    gates = b.ADD(x, _dense(b, h, tensors["R"]))
+    gates = b.ADD(x, dense(b, h, tensors["R"]))
     parts = dict(zip("iofc", _gates(b, gates, 4), strict=True))
     peepholes = dict(zip("iof", _gates(b, tensors["P"], 3), strict=True)) if "P" in tensors else {}
 
@@ -142,26 +148,30 @@ def lstm_step(b, layer, x, states, tensors):
 
 
 CELLS = {
-    "RNN": Cell(1, ("Tanh",), rnn_step),
-    "GRU": Cell(3, ("Sigmoid", "Tanh"), gru_step),
-    "LSTM": Cell(4, ("Sigmoid", "Tanh", "Tanh"), lstm_step),
+    "RNN": Cell(1, ("Tanh",), 1, rnn_step),
+    "GRU": Cell(3, ("Sigmoid", "Tanh"), 1, gru_step),
+    "LSTM": Cell(4, ("Sigmoid", "Tanh", "Tanh"), 2, lstm_step),
 }
 
 
 @lower(*CELLS)
 def recurrent(node, b):
     """All outputs, and the last states, of each direction."""
-    cell, x, by_batch = CELLS[node.type], node.inputs[0], bool(node.attr("layout", 0))
+    return of_cell(node, b, CELLS[node.type])
+
+
+def of_cell(node, b, cell: Cell):
+    """All outputs, and the last states, of each direction of a layer of such cells."""
+    x, by_batch = node.inputs[0], bool(node.attr("layout", 0))
     direction = node.attr("direction", "forward")
     node.require(
         direction in DIRECTIONS, f"direction must be one of {[*DIRECTIONS]}, got '{direction}'"
     )
     x = transposed(x, (1, 0, 2), b) if by_batch else x
     layers = _layers(node, cell, DIRECTIONS[direction])
-    n_states = 2 if node.type == "LSTM" else 1
     rows, lasts = [], []
     for d, layer in enumerate(layers):
-        out, states = _run(node, b, cell, layer, d, x, n_states, by_batch)
+        out, states = _run(node, b, cell, layer, d, x, by_batch)
         rows.append(out)
         lasts.append(states)
     steps = b.PACK(*rows, axis=2 if by_batch else 1, values_count=len(rows))
@@ -171,7 +181,7 @@ def recurrent(node, b):
         steps = b.PACK(*rows, axis=2, values_count=len(rows))
     finals = [
         b.PACK(*(states[i] for states in lasts), axis=axis, values_count=len(rows))
-        for i in range(n_states)
+        for i in range(cell.n_states)
     ]
     return steps, *finals
 
@@ -205,28 +215,31 @@ WITH_ALPHA = {"affine", "elu", "hardsigmoid", "leakyrelu", "scaledtanh", "thresh
 WITH_BETA = {"affine", "hardsigmoid", "scaledtanh"}
 
 
-def _of_direction(b, x, d):
+def of_direction(b, x, d):
     """The part of a parameter that belongs to a direction."""
     if x.value is not None:
         return b.constant(np.ascontiguousarray(x.value[d]))
     return b.GATHER(x, np.int32(d))
 
 
-def _run(node, b, cell, layer, d, x, n_states, by_batch):
+def _run(node, b, cell, layer, d, x, by_batch):
     """(outputs of all steps, last states) of one direction."""
-    weights, tensors = _of_direction(b, node.inputs[1], d), {}
-    tensors["R"] = _of_direction(b, node.inputs[2], d)
+    weights, tensors = of_direction(b, node.inputs[1], d), {}
+    tensors["R"] = of_direction(b, node.inputs[2], d)
     bias = None
     if node.input(3) is not None:
-        bias = _bias(b, cell, layer, _of_direction(b, node.inputs[3], d), tensors)
+        bias = _bias(b, cell, layer, of_direction(b, node.inputs[3], d), tensors)
     if node.input(7) is not None:
-        tensors["P"] = _of_direction(b, node.inputs[7], d)
+        tensors["P"] = of_direction(b, node.inputs[7], d)
     lengths = node.input(4)
     lengths = None if lengths is None else as_int32(lengths, b)
     if layer.backwards:
         x = _reversed(b, x, lengths)
-    states = [_initial(node, b, layer, i, d, x, by_batch) for i in range(n_states)]
-    projected = _dense(b, x, weights, bias)
+    states = [_initial(node, b, layer, i, d, x, by_batch) for i in range(cell.n_states)]
+    if cell.prepare is not None:
+        weights, more = cell.prepare(node, b, d, x, weights, tensors)
+        states += more
+    projected = dense(b, x, weights, bias)
     out, states = _stepped(node, b, cell, layer, projected, states, tensors, lengths)
     return (_reversed(b, out, lengths) if layer.backwards else out), states
 
@@ -260,6 +273,11 @@ def _initial(node, b, layer, i, d, x, by_batch):
     )
     if start is not None and not _is_zeros(start):
         return b.GATHER(start, np.int32(d), axis=1 if by_batch else 0)
+    return no_state(b, x, size)
+
+
+def no_state(b, x, size):
+    """Zeros for each row of the batch of `x`, [length, batch, ...]."""
     batch = x.dims[1]
     if batch is not None:
         return b.constant(np.zeros((batch, size), x.dtype))

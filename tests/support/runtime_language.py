@@ -79,6 +79,96 @@ def linear_attentions():
     }  # fmt: skip
 
 
+def delta_nets():
+    """Each rule, packing and activation; heads shared; what the first tokens did to the state."""
+    feeds = {"q": floats(6, 2, 3), "k": floats(6, 2, 3), "v": floats(6, 4, 5)}
+    feeds |= {"d": -np.abs(floats(6, 4)), "b": np.abs(floats(6, 4)) / 2, "s": floats(2, 4, 5, 3)}
+    feeds |= {"e": -np.abs(floats(6, 4, 3)), "c": np.int32([0, 4, 6]), "n": np.int32([1, 7])}
+    gates = {"a": floats(4), "t": floats(4), "u": floats(12)}
+    batched = {k: x.reshape(2, 3, *x.shape[1:]) for k, x in feeds.items() if k not in "scn"}
+    packed = np.concatenate([feeds[name].reshape(6, -1) for name in "qkv"], 1)
+
+    def row(names, outputs="y z", feeds=feeds, **attributes):
+        used = {name: feeds[name] for name in names.split() if name in feeds}
+        constants = {name: gates[name] for name in names.split() if name in gates}
+        return Row("GatedDeltaNet", names, used, constants, outputs, **attributes)
+
+    captured = {"outputs": "y z w", "state_update_capacity": 4}
+    return {
+        "GatedDeltaNet": row("q k v - d b s"),
+        "GatedDeltaNet linear": row("q k v - - - s", update_rule="linear", scale=0.5),
+        "GatedDeltaNet gated": row("q k v - e - s", update_rule="gated"),
+        "GatedDeltaNet delta": row("q k v - - b s", update_rule="delta", qk_l2_norm=1),
+        "GatedDeltaNet ragged": row("q k v c d b s"),
+        "GatedDeltaNet ragged alone": row("q k v c e b", feeds=feeds | {"c": np.int32([0, 0, 6])}),
+        "GatedDeltaNet batched": row("q k v - d b", feeds=batched),
+        "GatedDeltaNet packed": row("q - - - d b s", feeds=feeds | {"q": packed}),
+        "GatedDeltaNet softplus": row("q k v - d b s a t", gate_activation="softplus",
+            beta_activation="sigmoid"),
+        "GatedDeltaNet kda": row("q k v - e b s a u", gate_activation="kda", gate_lower_bound=-3.0),
+        "GatedDeltaNet captured": row("q k v - d b s - - n", **captured),
+        "GatedDeltaNet captured linear": row("q k v - - - s - - n", update_rule="linear",
+            **captured),
+        "GatedDeltaNet captured ragged": row("q k v c e b s - - n", **captured),
+        "GatedDeltaNet captured none": row("q k v - d b s - - n i",
+            feeds=feeds | {"i": np.int32([0])}, **captured),
+    }  # fmt: skip
+
+
+def attention_lstms():
+    """Each direction; lengths of both kinds, states, peepholes, a layer and other functions."""
+    x, memory = floats(5, 2, 3), floats(2, 6, 4)
+
+    def row(names, n=1, layer=False, outputs="y h c", **attributes):
+        seen = 3 if layer else 4
+        tensors = {"w": floats(n, 20, 3 + seen), "r": floats(n, 20, 5), "b": floats(n, 40),
+                   "q": floats(n, 5, 7), "k": floats(n, 4, 7), "v": floats(n, 7),
+                   "a": floats(n, 9, 3), "p": floats(n, 15)}  # fmt: skip
+        feeds = {"x": x, "m": memory, "s": np.int32([5, 3]), "l": np.int32([4, 6]),
+                 "g": floats(n, 2, 5), "f": floats(n, 2, 5)}  # fmt: skip
+        read = names.split()
+        return Row("AttnLSTM", names, {k: y for k, y in feeds.items() if k in read},
+                   {k: y for k, y in tensors.items() if k in read}, outputs, hidden_size=5,
+                   **attributes)  # fmt: skip
+
+    both = {"n": 2, "direction": "bidirectional"}
+    return {
+        "AttnLSTM": row("x w r - - - - - q k v m"),
+        "AttnLSTM lengths": row("x w r b s g f p q k v m l a", layer=True),
+        "AttnLSTM reverse": row("x w r b s - - - q k v m l", direction="reverse"),
+        "AttnLSTM both": row("x w r b s g f p q k v m l a", layer=True, clip=1.5, **both),
+        "AttnLSTM functions": row("x w r b - - - - q k v m l a", layer=True, input_forget=1,
+            outputs="y", activations=["HardSigmoid", "Softsign", "Relu"] * 2, **both),
+    }  # fmt: skip
+
+
+def sparse_attentions():
+    """First and later calls; two layouts and one, rotated positions, packed inputs."""
+    rows = np.int32([[0, 1, 3, 5, 8], [0, 1, 3, 6, 9]])
+    columns = np.int32([[0, 0, 1, 1, 2, 1, 2, 3, -1], [0, 0, 1, 0, 1, 2, 0, 2, 3]])
+    layouts = {"r": rows, "c": columns}
+    angles = {"o": np.cos(floats(64, 8)), "i": np.sin(floats(64, 8))}
+    sizes = {"num_heads": 4, "kv_num_heads": 2, "sparse_block_size": 16}
+    buffers = {name: RNG.integers(-2, 3, (2, 2, 64, 16)).astype(np.float32) for name in "pu"}
+
+    def row(n, total, ends, names="q k v p u r c t e", constants=layouts, **attributes):
+        feeds = {"q": floats(2, n, 64), "k": floats(2, n, 32), "v": floats(2, n, 32), **buffers,
+                 "t": np.int32([total]), "e": np.int32(ends)}  # fmt: skip
+        feeds["q"] = feeds["q"] if "k" in names else floats(2, n, 128)
+        feeds = {name: x for name, x in feeds.items() if name in names.split()}
+        return Row("SparseAttention", names, feeds, constants, "y pk pv", **sizes, **attributes)
+
+    turned = {"names": "q k v p u r c t e o i", "do_rotary": 1, "constants": layouts | angles}
+    one = {name: x[:1] for name, x in layouts.items()}
+    return {
+        "SparseAttention": row(20, 20, [20, 20]),
+        "SparseAttention later": row(1, 60, [60, 37], scale=0.5),
+        "SparseAttention rotated": row(20, 20, [20, 20], **turned),
+        "SparseAttention rotated later": row(3, 60, [60, 37], rotary_interleaved=1, **turned),
+        "SparseAttention packed": row(5, 64, [64, 50], "q - - p u r c t e", one),
+    }  # fmt: skip
+
+
 ROWS = {
     "WordConvEmbedding": Row("WordConvEmbedding", "x w b c", {"x": WORDS}, LETTERS),
     "WordConvEmbedding one": Row("WordConvEmbedding", "x w b c", {"x": WORDS},
@@ -114,6 +204,9 @@ ROWS = {
         {"x": FLAT, "o": floats(2, 3, 6), "p": GATE}, {"n": floats(24),
         "d": floats(24, 5, size=0.2), "u": floats(5, 24), "i": floats(24, 4)}, "y z w",
         num_branches=4, gate_mul=3.0, gate_div=2.0, silu_alpha=1.5, reduction_scale=0.5),
+    **delta_nets(),
+    **attention_lstms(),
+    **sparse_attentions(),
 }  # fmt: skip
 DEFINITIONS = {
     "HyperConnectionLowRankMix": """

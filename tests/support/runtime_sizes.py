@@ -223,6 +223,52 @@ def layers():
     }
 
 
+def delta_nets():
+    """Tokens of requests of one length and of several, any number of either."""
+
+    def sets(feeds_of):
+        for n, m in BATCHES:
+            t = n * m
+            feeds = {"q": floats(t, 2, 3), "k": floats(t, 2, 3), "v": floats(t, 4, 5),
+                     "d": -np.abs(floats(t, 4)), "b": np.abs(floats(t, 4)) / 2}  # fmt: skip
+            yield feeds | feeds_of(n, t)
+
+    free = {k: {0: "t"} for k in "qkvdb"} | {"s": {0: "n"}, "c": {0: "bounds"}}
+    ends = {3: [0, 5, 6, 12], 1: [0, 7], 2: [0, 0, 2]}
+    alike = sets(lambda n, t: {"s": floats(n, 4, 5, 3)})
+    ragged = sets(lambda n, t: {"c": np.int32(ends[n])})
+    options = {"domain": "com.microsoft", "results": "y z", "qk_l2_norm": 1}
+    return {
+        "GatedDeltaNet": FreeRow("GatedDeltaNet", "q k v - d b s", free, alike, **options),
+        "GatedDeltaNet ragged": FreeRow("GatedDeltaNet", "q k v c d b", free, ragged, **options),
+    }
+
+
+def attention_lstm():
+    """Any length, batch and memory."""
+    weights = {"w": floats(1, 20, 7), "r": floats(1, 20, 5), "b": floats(1, 40),
+               "q": floats(1, 5, 7), "k": floats(1, 4, 7), "v": floats(1, 7)}  # fmt: skip
+    sets = [{"x": floats(m, n, 3), "m": floats(n, m + 2, 4),
+             "l": RNG.integers(1, m + 3, n).astype(np.int32)} for n, m in BATCHES]  # fmt: skip
+    free = {"x": {0: "t", 1: "n"}, "m": {0: "n", 1: "m"}, "l": {0: "n"}}
+    return FreeRow("AttnLSTM", "x w r b - - - - q k v m l", free, sets, weights, "com.microsoft",
+        hidden_size=5)  # fmt: skip
+
+
+def sparse_attention():
+    """Any batch and number of tokens, the whole prompt among them."""
+    layouts = {"r": np.int32([[0, 1, 2, 4]]), "c": np.int32([[0, 1, 0, 2]])}
+    sets = []
+    for n, m in BATCHES:
+        ends = np.array([m] if n == 1 else RNG.integers(m + 1, 49, n), np.int32)
+        buffers = {name: RNG.integers(-2, 3, (n, 1, 48, 16)).astype(np.float32) for name in "pu"}
+        sets.append({"q": floats(n, m, 32), "k": floats(n, m, 16), "v": floats(n, m, 16),
+                     **buffers, "t": np.array([ends.max()]), "e": ends})  # fmt: skip
+    free = {k: {0: "n", 1: "m"} for k in "qkv"} | {k: {0: "n"} for k in "pue"} | {"t": {}}
+    return FreeRow("SparseAttention", "q k v p u r c t e", free, sets, layouts, "com.microsoft",
+        "y pk pv", num_heads=2, kv_num_heads=1, sparse_block_size=16)  # fmt: skip
+
+
 NO_PADS = {"pads": [0] * 4}
 ROUNDED_UP = {
     "halves": {"kernel_shape": [2, 2], "strides": [2, 2], **NO_PADS},
@@ -270,6 +316,9 @@ ROWS = {
         update_rule="linear", results="y z"),
     "NonMaxSuppression": FreeRow("NonMaxSuppression", "b s k t", {"b": {1: "n"}, "s": {2: "n"}},
         [flat_boxes(n) for n in (9, 5, 1)], {"k": np.int64([4]), "t": np.float32([0.5])}),
+    **delta_nets(),
+    "AttnLSTM": attention_lstm(),
+    "SparseAttention": sparse_attention(),
 }  # fmt: skip
 """Name -> FreeRow."""
 QUICK = frozenset(
@@ -281,6 +330,7 @@ QUICK = frozenset(
         *("MaxPool of volumes", "AveragePool", "AveragePool of volumes"),
         *("MaxPool rounded up padded", "AveragePool rounded up with pads"),
         *("Attention", "MultiHeadAttention", "RotaryEmbedding", "STFT", "LinearAttention"),
+        *("GatedDeltaNet ragged", "AttnLSTM", "SparseAttention"),
         "NonMaxSuppression",
     }
 )

@@ -37,14 +37,14 @@ def self_attention(node, b, x, weights, bias, mask, past, scores):
     node.require(not node.attr("do_rotary", 0), "do_rotary is not supported")
     node.require(node.input(6) is None, "past keys in a buffer are not supported")
     out = b.FULLY_CONNECTED(x, transposed(weights, (1, 0), b), bias, keep_num_dims=True)
-    q, k, v = _parts(b, out, sizes, 2)
+    q, k, v = split_into(b, out, sizes, 2)
     n_heads = node.attr("num_heads")
-    q, k, v = (_split(node, b, part, n_heads) for part in (q, k, v))
+    q, k, v = (split_heads(node, b, part, n_heads) for part in (q, k, v))
     if past is not None:
         past_k, past_v = b.UNPACK(past, num=2, axis=0)
         k, v = b.CONCATENATION(past_k, k, axis=2), b.CONCATENATION(past_v, v, axis=2)
     mask = _mask(node, b, q, k, mask)
-    out = _attended(node, b, q, k, v, [mask, scores])
+    out = attended(node, b, q, k, v, [mask, scores])
     return (out, b.PACK(k, v, axis=0, values_count=2)) if node.has_output(1) else out
 
 
@@ -60,12 +60,12 @@ def multi_head_attention(node, b):
     if bias is not None:
         node.require(None not in (k, v), "a bias beside packed keys is not supported")
         sizes = [x.dims[-1] * (n_heads if x.rank == 4 else 1) for x in (q, k, v)]
-        parts = _parts(b, bias, sizes, 0)
+        parts = split_into(b, bias, sizes, 0)
         q, k, v = (_biased(b, x, part) for x, part in zip((q, k, v), parts, strict=True))
-    q, k, v = (_split(node, b, x, n_heads) for x in _unpacked(node, b, q, k, v))
+    q, k, v = (split_heads(node, b, x, n_heads) for x in _unpacked(node, b, q, k, v))
     if past_k is not None:
         k, v = b.CONCATENATION(past_k, k, axis=2), b.CONCATENATION(past_v, v, axis=2)
-    out = _attended(node, b, q, k, v, [_mask(node, b, q, k, mask), scores])
+    out = attended(node, b, q, k, v, [_mask(node, b, q, k, mask), scores])
     return out, k, v
 
 
@@ -114,16 +114,16 @@ def group_query_attention(node, b):
     n_heads, n_shared = node.attr("num_heads"), node.attr("kv_num_heads")
     if k is None:
         size = q.dims[2] // (n_heads + 2 * n_shared)
-        q, k, v = _parts(b, q, [n_heads * size, n_shared * size, n_shared * size], 2)
-    q = _split(node, b, q, n_heads)
-    k, v = (_split(node, b, x, n_shared) for x in (k, v))
+        q, k, v = split_into(b, q, [n_heads * size, n_shared * size, n_shared * size], 2)
+    q = split_heads(node, b, q, n_heads)
+    k, v = (split_heads(node, b, x, n_shared) for x in (k, v))
     if node.attr("do_rotary", 0):
         cos, sin = node.input(7), node.input(8)
         steps = _steps(b, q, 2)
         if past[0] is not None:
             steps = b.ADD(steps, _length(b, past[0], 2))
         is_interleaved = node.attr("rotary_interleaved", 0)
-        q, k = (_rotated(node, b, x, steps, cos, sin, is_interleaved) for x in (q, k))
+        q, k = (rotated_at(node, b, x, steps, cos, sin, is_interleaved) for x in (q, k))
     if None not in past:
         k, v = (b.CONCATENATION(old, new, axis=2) for old, new in zip(past, (k, v), strict=True))
     present = k, v
@@ -131,7 +131,7 @@ def group_query_attention(node, b):
     k, v = (b.GATHER(x, heads, axis=1) for x in (k, v))
     window = node.attr("local_window_size", -1)
     extras = [_future(node, b, q, k, window), node.input(10)]
-    return _attended(node, b, q, k, v, extras), *present
+    return attended(node, b, q, k, v, extras), *present
 
 
 @lower(f"{DOMAIN}RotaryEmbedding")
@@ -147,10 +147,10 @@ def rotary_embedding(node, b):
         n_heads = node.attr("num_heads", 0)
         node.require(width is not None, "the number of features must be known")
         n_heads = n_heads if n_rotated else width // (2 * cos.dims[1])
-        x = _split(node, b, x, n_heads)
+        x = split_heads(node, b, x, n_heads)
     if positions.rank == 1:
         positions = b.ADD(_steps(b, x, 2), as_int32(positions, b))
-    out = _rotated(node, b, x, as_int32(positions, b), cos, sin, node.attr("interleaved", 0))
+    out = rotated_at(node, b, x, as_int32(positions, b), cos, sin, node.attr("interleaved", 0))
     return out if is_split else _joined(b, out)
 
 
@@ -163,7 +163,7 @@ def multimodal_rotary_embedding(node, b):
     is_split, half = x.rank == 4, cos.dims[1]
     node.require(half is not None, "the number of features must be known")
     if not is_split:
-        x = _split(node, b, x, node.attr("num_heads"))
+        x = split_heads(node, b, x, node.attr("num_heads"))
     sections = [int(n) for n in node.attr("mrope_section")]
     stream = np.repeat(np.arange(3), sections)
     if node.attr("mrope_layout", 0):
@@ -227,21 +227,21 @@ def gated_relative_position_bias(node, b):
     """Scores of positions, [1, heads, queries, keys], times a gate that queries give (WavLM)."""
     q, q_bias, scores, weights, bias, factor = node.inputs[:6]
     node.require(node.input(6) is None, "token_offset is not supported")
-    q = _split(node, b, b.ADD(q, q_bias), node.attr("num_heads"))
+    q = split_heads(node, b, b.ADD(q, q_bias), node.attr("num_heads"))
     sums = b.ADD(b.BATCH_MATMUL(q, weights), bias)
     width = weights.dims[1]
     node.require(width is not None, "the shape of the weights must be known")
     axis = np.array([3], np.int32)
     gates = [
         b.LOGISTIC(b.SUM(part, axis, keep_dims=True))
-        for part in _parts(b, sums, [width // 2] * 2, 3)
+        for part in split_into(b, sums, [width // 2] * 2, 3)
     ]
     one, two = (like(scores, value, b) for value in (1, 2))
     gate = b.ADD(b.MUL(gates[0], b.SUB(b.MUL(gates[1], factor), one)), two)
     return b.MUL(gate, scores)
 
 
-def _rotated(node, b, x, positions, cos, sin, is_interleaved):
+def rotated_at(node, b, x, positions, cos, sin, is_interleaved):
     """`x`, [batch, heads, length, size], at `positions`, [length] or [batch, length]."""
     cos, sin = (b.GATHER(cache, positions) for cache in (cos, sin))
     if positions.rank == 2:
@@ -255,13 +255,13 @@ def _turned(node, b, x, cos, sin, is_interleaved):
     node.require(None not in (size, half), "the number of features must be known")
     assert half is not None
     width = 2 * half
-    rotated, unrotated = (x, None) if size == width else _parts(b, x, [width, size - width], 3)
+    rotated, unrotated = (x, None) if size == width else split_into(b, x, [width, size - width], 3)
     if is_interleaved:
         even, odd = (
             b.GATHER(rotated, np.arange(i, width, 2, dtype=np.int32), axis=3) for i in (0, 1)
         )
     else:
-        even, odd = _parts(b, rotated, [half, half], 3)
+        even, odd = split_into(b, rotated, [half, half], 3)
     parts = [
         b.SUB(b.MUL(even, cos), b.MUL(odd, sin)),
         b.ADD(b.MUL(even, sin), b.MUL(odd, cos)),
@@ -273,7 +273,8 @@ def _turned(node, b, x, cos, sin, is_interleaved):
     return out if unrotated is None else b.CONCATENATION(out, unrotated, axis=3)
 
 
-def _parts(b, x, sizes, axis):
+def split_into(b, x, sizes, axis):
+    """Parts of `x` of these sizes along an axis."""
     return b.SPLIT_V(x, np.asarray(sizes, np.int32), np.int32(axis), num_splits=len(sizes))
 
 
@@ -291,7 +292,7 @@ def _steps(b, x, axis):
     return b.RANGE(np.int32(0), dimension(x, axis, b), np.int32(1))
 
 
-def _split(node, b, x, n_heads):
+def split_heads(node, b, x, n_heads):
     """[batch, length, hidden] as [batch, heads, length, size]; what is split stays."""
     if x.rank == 4:
         return x
@@ -321,7 +322,7 @@ def _mask(node, b, q, k, mask):
         )
         assert batch is not None
         is_both = mask.dims[0] != batch
-        bounds = _parts(b, as_int32(mask, b), [batch] * (2 if is_both else 1), 0)
+        bounds = split_into(b, as_int32(mask, b), [batch] * (2 if is_both else 1), 0)
         bounds = bounds if is_both else [as_int32(mask, b)]
         end, *start = (b.EXPAND_DIMS(bound, np.int32(1)) for bound in bounds)
         mask = b.LESS(steps, end)
@@ -351,7 +352,7 @@ def _future(node, b, q, k, window=-1):
     return b.SELECT_V2(is_hidden, b.constant(LOWEST), b.constant(np.float32(0)))
 
 
-def _attended(node, b, q, k, v, extras):
+def attended(node, b, q, k, v, extras):
     """softmax(q k^T * scale + extras) v of [batch, heads, length, size], the heads joined."""
     scale = node.attr("scale", 0.0) or 1 / np.sqrt(q.dims[3])
     scores = b.MUL(b.BATCH_MATMUL(q, k, adj_y=True), like(q, scale, b))

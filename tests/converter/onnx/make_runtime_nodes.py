@@ -41,17 +41,54 @@ def definition(row, text):
     return model
 
 
+def session_of(content):
+    return onnxruntime.InferenceSession(
+        content.SerializeToString(), options, ["CPUExecutionProvider"]
+    )
+
+
+def by_request(row, feeds):
+    """Results of SparseAttention, which writes into the memory of its buffers.
+
+    Each request is run alone: in a batch of different lengths the kernel takes the
+    probabilities of one for those of another.
+    """
+    model, results = row.model(), []
+    for value in model.graph.input:
+        value.type.tensor_type.ClearField("shape")
+    del model.graph.output[:]
+    names = model.graph.node[0].output
+    model.graph.output.extend(onnx.helper.make_empty_tensor_value_info(name) for name in names)
+    session = session_of(model)
+    for i, end in enumerate(feeds["e"]):
+        alone = {name: x[i : i + 1] for name, x in feeds.items()}
+        alone["t"] = alone["e"] = np.array([end])
+        values = {
+            name: onnxruntime.OrtValue.ortvalue_from_numpy(x.copy()) for name, x in alone.items()
+        }
+        binding = session.io_binding()
+        for name, value in values.items():
+            binding.bind_ortvalue_input(name, value)
+        binding.bind_output("y")
+        for name, buffer in (("pk", "p"), ("pv", "u")):
+            binding.bind_ortvalue_output(name, values[buffer])
+        session.run_with_iobinding(binding)
+        results.append(binding.copy_outputs_to_cpu())
+    return [np.concatenate(parts) for parts in zip(*results, strict=True)]
+
+
 def record(rows, definitions, path):
     recorded = {}
     for name, row in rows.items():
         text = definitions.get(name)
         try:
             content = row.model() if text is None else definition(row, text)
-            session = onnxruntime.InferenceSession(
-                content.SerializeToString(), options, ["CPUExecutionProvider"]
-            )
-            feeds = {value.name: row.feeds[value.name] for value in session.get_inputs()}
-            results = session.run(row.outputs, feeds)
+            if row.kind == "SparseAttention":
+                results = by_request(row, row.feeds)
+            else:
+                session = session_of(content)
+                feeds = {value.name: row.feeds[value.name] for value in session.get_inputs()}
+                results = session.run(row.outputs, feeds)
         except Exception as error:
             print(f"{name}: {str(error)[-300:]}")
             continue
@@ -63,8 +100,11 @@ def record(rows, definitions, path):
 def record_sizes(rows, path):
     recorded = {}
     for name, row in rows.items():
-        content = row.model().SerializeToString()
-        session = onnxruntime.InferenceSession(content, options, ["CPUExecutionProvider"])
+        if row.node.op_type == "SparseAttention":
+            for i, feeds in enumerate(row.sets):
+                recorded[f"{name}/{i}"] = by_request(row, feeds)[0]
+            continue
+        session = session_of(row.model())
         for i, feeds in enumerate(row.sets):
             (recorded[f"{name}/{i}"],) = session.run(["y"], feeds)
     np.savez_compressed(path, **recorded)

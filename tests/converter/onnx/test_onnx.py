@@ -486,10 +486,6 @@ def test_operator_sets_before_the_seventh(kind, litert):
         np.testing.assert_allclose(y, want, 1e-5)
 
 
-NOT_BUILT = {f"com.microsoft.{name}" for name in ("AttnLSTM", "GatedDeltaNet", "SparseAttention")}
-"""Operators of ONNX Runtime that builtins could express."""
-
-
 def test_every_operator_is_lowered_or_has_a_reason():
     """All that the packages onnx and onnxruntime 1.32 declare, in each of their domains."""
     missing = set()
@@ -501,7 +497,7 @@ def test_every_operator_is_lowered_or_has_a_reason():
     declared = Path(__file__).with_name("microsoft.txt").read_text().split()
     names = {f"com.microsoft.{name}" for name in declared}
     missing |= {name for name in names if LOWERINGS.get(name) is None}
-    assert missing - NOT_BUILT == set(REASONS)
+    assert missing == set(REASONS)
     for name in REASONS:
         with pytest.raises(UnsupportedOps, match=re.escape(REASONS[name])):
             unsupported.refuse({name: ["x"]}, "")
