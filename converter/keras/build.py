@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, cast
 
 import numpy as np
@@ -21,7 +20,6 @@ from .masks import KEEPING, mask_of
 from .registry import ANY, EXPORT, LAYERS, LIST, TENSOR, Call, Row, inner_scope
 
 MAX_LISTED = 8
-MAX_CALLS = 200_000
 IGNORED = ("mask", "training")
 """Named arguments that change nothing here, where they are None or False."""
 REFUSED = {
@@ -121,17 +119,16 @@ class Writer:
         tables: the contents of tables, by the names of their operations.
     """
 
-    def __init__(self, graph: Graph, is_keras3: bool, counter: Iterator[int] | None = None) -> None:
+    def __init__(self, graph: Graph, is_keras3: bool, is_in_loop: bool = False) -> None:
         self.graph, self.is_keras3 = graph, is_keras3
         self.results: dict[str, list] = {}
         self.masks: dict[Tensor, Tensor] = {}
-        self.states: dict[int, list[CarriedState]] | None = {} if counter is None else None
+        self.states: dict[int, list[CarriedState]] | None = None if is_in_loop else {}
         self.tables: dict[str, Table] = {}
-        self._counter = count() if counter is None else counter
 
     def on(self, graph: Graph) -> Writer:
         """A writer of the same layers into another graph: the body of a loop."""
-        return Writer(graph, self.is_keras3, self._counter)
+        return Writer(graph, self.is_keras3, is_in_loop=True)
 
     def write(self, model: Model, inputs: Sequence[Tensor], scope: str) -> Any:
         """The outputs of a model for `inputs`, in the order of its own."""
@@ -171,8 +168,6 @@ class Writer:
 
     def apply(self, layer: Layer, args: list, kwargs: dict, scope: str) -> list[Tensor]:
         """The results of a layer or model for some arguments."""
-        if next(self._counter) > MAX_CALLS:
-            raise ModelError(f"{layer.title}: layers are called more than {MAX_CALLS} times")
         if isinstance(layer, Model):
             masks = flatten(kwargs.pop("mask", None))
             _check_arguments(layer, args, kwargs)

@@ -93,6 +93,26 @@ def reversible_embedding(call: Call, inputs: Tensor, reverse: Any = False) -> Te
     return matmul(call, inputs, call.constant(table.T.copy(), inputs))
 
 
+@layer("keras_hub>PositionEmbedding", weights=lambda layer: ("embeddings",), takes=ANY)
+def position_embedding(
+    call: Call, x: Tensor, start_index: Any = 0, positions: Any = None
+) -> Tensor:
+    """KerasHub's rows of the weights for the positions of a sequence, in the shape of `x`."""
+    features = call.shape(x)[-1:]
+    call.require(len(call.shape(x)) > 1 and None not in features, "takes sequences of features")
+    (size,) = (n for n in features if n is not None)
+    table = call.weight("embeddings", [*call.integers("sequence_length", 1), size])
+    if positions is not None:
+        if call.shape(positions) and len(call.shape(positions)) == 1:
+            positions = call.op("ExpandDims", positions, call.constant(0))
+        rows = call.op("GatherV2", table, as_indices(call, positions), call.constant(0))
+    else:
+        call.require(is_integer(start_index), f"start_index must be a number, got {start_index!r}")
+        begin = call.constant([start_index, 0])
+        rows = call.op("Slice", table, begin, call.sizes([call.size(x, -2), size]))
+    return call.op("BroadcastTo", rows, call.op("Shape", x))
+
+
 @layer("flatlite.Weight", weights=lambda layer: ("value",), takes=ANY)
 def weight(call: Call, x: Any) -> Tensor:
     """A weight of a layer of the program, which symbolic.py has made a layer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ir.graph import Graph
 from .activation import fuse_activation, recognise_clipping
+from .branches import copy_repeated_results, trim_branches
 from .directions import fuse_directions
 from .driver import Observer, Pass, run_once, run_until_settled
 from .exponentials import (
@@ -107,6 +108,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (merge_loop_values, "what it leaves of them the next drops"),
     (take_last_row, "what only the last iteration's value is read of"),
     (trim_loops, "what remains of loops; fewer values to look at"),
+    (trim_branches, "fewer results to look at"),
     (cancel_reverses, "layers that go backwards leave pairs of them"),
     (take_expanded, "of lists of one row, which loops leave"),
     (transpose_without_unit_axis, "of what layers put together and take apart"),
@@ -188,6 +190,7 @@ LAST: tuple[tuple[Pass, str], ...] = (
     (write_states, "once for all sequences, before each becomes an operator"),
     (fuse_directions, "with the states that both have then"),
     (copy_exchanged_values, "once no pass takes the copies for identities"),
+    (copy_repeated_results, "with them"),
     (replace_operators, "no pass need know what LiteRT has no kernel for"),
     (drop_merging_reshapes, "once no RESHAPE behind can bring the dimensions back"),
     (add_missing_bias, "once, when nothing more will change but types"),
