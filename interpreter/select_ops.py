@@ -1,9 +1,9 @@
 """Flex operators: operations of TensorFlow in a file, run by graph/'s kernels.
 
 Their options hold the operation as TensorFlow's NodeDef. Operations that open files, change
-variables or call functions are refused: a model is data. Lookup tables are the interpreter's, as
-variables are. Checkpoints are written and read where the caller says: their path must be an input
-of the function that the caller runs.
+reference variables or call functions are refused: a model is data. What lies behind handles is the
+interpreter's (select_state.py). Checkpoints are written and read where the caller says: their path
+must be an input of the function that the caller runs.
 """
 
 from __future__ import annotations
@@ -20,14 +20,12 @@ from ..graph.core.shapes import is_static
 from ..graph.core.signatures.signatures import signature_of
 from ..graph.format.graphdef import import_node
 from ..graph.session.hosted import HOSTED
-from ..graph.session.resources import handle_of
 from ..graph.session.state import State
-from ..graph.session.tables import Table
 from ..schema.dtypes import RESOURCE, tf_name
 from ..schema.errors import ModelError, OpError
 from ..schema.flexbuffer import read_flexbuffer
-from .checks import scope_of
 from .plan.node import HostCall, Node, NodeError
+from .select_state import is_handle, keeps_state, state_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,22 +41,14 @@ _RANDOM = {
     *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt"),
     *("RandomShuffle", "Multinomial", "RandomGamma", "RandomPoissonV2"),
 }
-_STATELESS = {"CheckNumerics"}
+_STATELESS = {"CheckNumerics", "Empty"}
 """What TensorFlow counts as stateful, though its results follow from its inputs alone."""
 _CHECKPOINTS = {"Save", "SaveSlices", "SaveV2", "Restore", "RestoreSlice", "RestoreV2"}
 _FILES = {
     *("ReadFile", "WriteFile", "MatchingFiles", "MergeV2Checkpoints"),
     *("ImmutableConst", "PyFunc", "EagerPyFunc"),
 }
-_TABLES = {
-    *("HashTableV2", "MutableHashTableV2", "MutableHashTableOfTensorsV2"),
-    *("MutableDenseHashTableV2", "InitializeTableV2", "LookupTableImportV2"),
-    *("LookupTableFindV2", "LookupTableSizeV2", "LookupTableInsertV2", "LookupTableRemoveV2"),
-    "LookupTableExportV2",
-}
-"""Lookup tables: they live in the interpreter's memory, as those of HASHTABLE."""
-_TABLE = "Flex table"
-"""What tells a table's number from others in the interpreter's resources."""
+_PRINTERS = {"Print", "PrintV2"}
 _MAX_CONSTANT = 1024
 """Elements of an input whose value shape functions may look at."""
 
@@ -144,9 +134,11 @@ def node_def_of(options: bytes) -> bytes | None:
 def reason_against(kind: str) -> str:
     """Why no model may have an op, which would do more than compute; empty when it may."""
     row, signature = row_of(kind), signature_of(kind)
+    if keeps_state(kind):
+        return ""
     if kind in _FILES or (row is not None and row.writes):
         return f"{kind} opens files or changes variables, which no model may"
-    hosted = HOSTED.get(kind) if kind in _RANDOM | _CHECKPOINTS | _TABLES else None
+    hosted = HOSTED.get(kind) if kind in _RANDOM | _CHECKPOINTS | _PRINTERS else None
     allowed = hosted is not None or kind in _STATELESS
     if signature is not None and signature.is_stateful and not allowed:
         return f"{kind} keeps a state, which Flex operators may not in flatlite"
@@ -171,8 +163,11 @@ def _kernel(node: Node, op: Operation) -> Kernel:
         return _random_kernel(node, op)
     if op.type in _CHECKPOINTS:
         return _checkpoint_kernel(node, op)
-    if op.type in _TABLES:
-        return _table_kernel(node, op)
+    if op.type in _PRINTERS:
+        return _printing_kernel(node, op)
+    kernel = state_kernel(node, op)
+    if kernel is not None:
+        return kernel
     row = row_of(op.type)
     if row is None or row.kernel is None:
         raise _unsupported(node, f"there is no kernel for {op.type}")
@@ -194,32 +189,13 @@ def _checkpoint_kernel(node: Node, op: Operation) -> Kernel:
     return run
 
 
-def _table_kernel(node: Node, op: Operation) -> Kernel:
-    """What makes, fills or reads a lookup table of the interpreter, which its number stands for."""
-    function = HOSTED.known(op.type)
-    makes = not any(_is_handle(x) for x in op.inputs)
-
-    def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        resources = scope_of(node).resources
-        if not makes:
-            handle, *others = arrays
-            table = resources.get(int(handle["resource"].ravel()[0]))
-            results = each_output(op, function(op, State(), handle_of(table), *others))
-            return [np.asarray(result) for result in results]
-        state = State()
-        key = state.variable_key(op)
-        number = scope_of(node).resource(_TABLE, key)
-        if isinstance(resources.get(number), Table):
-            state.tables[key] = cast("Table", resources[number])
-        function(op, state, *arrays)
-        resources[number] = state.tables[key]
-        return [np.array((number,), RESOURCE)]
-
-    return run
-
-
-def _is_handle(tensor: Tensor) -> bool:
-    return tensor.dtype is not None and tensor.dtype.dtype == RESOURCE
+def _printing_kernel(node: Node, op: Operation) -> Kernel:
+    """What writes to a standard stream or to the log."""
+    function, state = HOSTED.known(op.type), State()
+    stream = cast("bytes", op.attrs.get("output_stream", b"")).decode()
+    if stream.startswith("file://"):
+        node.fail(f"writes to {stream}; a model opens no files")
+    return lambda arrays: [np.asarray(one) for one in each_output(op, function(op, state, *arrays))]
 
 
 def _is_callers(node: Node, i: int) -> bool:
@@ -261,7 +237,7 @@ def _random_kernel(node: Node, op: Operation) -> Kernel:
 
 def _dtype(tensor: Tensor) -> np.dtype:
     """The type of a result as the interpreter has it: strings are objects."""
-    if _is_handle(tensor):
+    if is_handle(tensor):
         return RESOURCE
     dtype = cast("np.dtype | None", None if tensor.dtype is None else tensor.dtype.dtype)
     return np.dtype(object) if dtype is None or dtype.names or dtype.hasobject else dtype

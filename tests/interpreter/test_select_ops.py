@@ -16,6 +16,7 @@ from running import answers as run
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.interpreter.interpreter import Interpreter
+from flatlite.schema.dtypes import RESOURCE
 
 FOLDER = Path(__file__).parent / "flex"
 RUNS = np.load(FOLDER / "runs.npz")
@@ -179,7 +180,7 @@ def test_what_is_wrong_is_said(builder, saved, kind, attrs, outs, written, messa
     [
         ("ReadFile", "ReadFile opens files or changes variables, which no model may"),
         ("PyFunc", "PyFunc opens files or changes variables, which no model may"),
-        ("VarHandleOp", "keeps a state, which Flex operators may not"),
+        ("VariableV2", "keeps a state, which Flex operators may not"),
         ("NoSuchOp", "(?s)Regular/Select TensorFlow ops.*there is no kernel for NoSuchOp"),
     ],
 )
@@ -195,7 +196,7 @@ def test_operations_that_would_do_more_than_compute_are_refused(builder, saved, 
     b = builder("main")
     y = b.tensor("y", (1,))
     x = b.input("x", (1,), "STRING" if kind == "ReadFile" else "INT32")
-    inputs = [] if kind in ("PyFunc", "VarHandleOp") else [x]
+    inputs = [] if kind in ("PyFunc", "VariableV2") else [x]
     b.op("CUSTOM", inputs, [y], custom_code=f"Flex{kind}", custom_options=content)
     with pytest.raises(RuntimeError, match=message):
         Interpreter(model_content=saved(b.outputs(y))).allocate_tensors()
@@ -207,4 +208,66 @@ def test_options_that_hold_no_operation(builder, saved, content):
     x, y = b.input("x", (1,)), b.tensor("y", (1,))
     b.op("CUSTOM", [x], [y], custom_code="FlexAtan", custom_options=content)
     with pytest.raises(RuntimeError, match="FlexAtan"):
+        Interpreter(model_content=saved(b.outputs(y))).allocate_tensors()
+
+
+def test_variables_are_those_of_other_operators(builder, saved):
+    """A step of gradient descent on what ASSIGN_VARIABLE wrote, for READ_VARIABLE to read."""
+    graph = Graph()
+    handle = graph.add("Placeholder", "v", (), {"dtype": RESOURCE, "shape": ()}).outputs[0]
+    rate = graph.add("Placeholder", "rate", (), {"dtype": X.dtype, "shape": ()}).outputs[0]
+    delta = graph.add("Placeholder", "delta", (), {"dtype": X.dtype, "shape": X.shape}).outputs[0]
+    graph.add("ResourceApplyGradientDescent", "op", [handle, rate, delta], {"T": np.float32})
+    (node,) = [n for n in to_graph_def(graph).node if n.name == "op"]
+    content = [node.op, node.SerializeToString().decode("latin-1")]
+    b = builder("main")
+    x, rate = b.input("x", X.shape), b.input("rate", ())
+    v, y = b.tensor("v", (1,), "RESOURCE"), b.tensor("y", X.shape)
+    b.op("VAR_HANDLE", [], [v], container="", shared_name="v")
+    b.op("ASSIGN_VARIABLE", [v, x], [])
+    options = bytes(flexbuffers.Dumps(content))
+    b.op("CUSTOM", [v, rate, x], [], custom_code=f"Flex{node.op}", custom_options=options)
+    b.op("READ_VARIABLE", [v], [y])
+    interpreter = Interpreter(model_content=saved(b.outputs(y)))
+    for other in (interpreter, interpreter.clone(), pickle.loads(pickle.dumps(interpreter))):
+        assert np.array_equal(run(other, X, np.float32(0.25))[0], X * 0.75)
+
+
+def test_a_variable_without_a_value_is_an_error(builder, saved):
+    graph = Graph()
+    options = []
+    for kind, xs, attrs in (
+        ("VarHandleOp", [], {"dtype": X.dtype, "shape": X.shape}),
+        ("ReadVariableOp", [0], {"dtype": X.dtype}),
+    ):
+        made = graph.add(kind, kind, [graph.operations[i].outputs[0] for i in xs], attrs)
+        node = next(n for n in to_graph_def(graph).node if n.name == made.name)
+        pair = [kind, node.SerializeToString().decode("latin-1")]
+        options.append(bytes(flexbuffers.Dumps(pair)))
+    b = builder("main")
+    v, y = b.tensor("v", (), "RESOURCE"), b.tensor("y", X.shape)
+    b.op("CUSTOM", [], [v], custom_code="FlexVarHandleOp", custom_options=options[0])
+    b.op("CUSTOM", [v], [y], custom_code="FlexReadVariableOp", custom_options=options[1])
+    interpreter = Interpreter(model_content=saved(b.outputs(y)))
+    with pytest.raises(RuntimeError, match="takes a variable to which a value was assigned"):
+        run(interpreter)
+
+
+def test_what_is_printed(capsys):
+    interpreter = Interpreter(model_path=str(FOLDER / "shown.tflite"))
+    run(interpreter, np.float32([1, 2.5]))
+    assert capsys.readouterr().err == "x is [1 2.5]\n"
+
+
+def test_nothing_is_printed_to_files(builder, saved):
+    text = np.array(b"x", object)
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": text.dtype, "shape": ()}).outputs[0]
+    graph.add("PrintV2", "op", [x], {"output_stream": b"file:///tmp/never"})
+    (node,) = [n for n in to_graph_def(graph).node if n.name == "op"]
+    options = flexbuffers.Dumps(["PrintV2", node.SerializeToString().decode("latin-1")])
+    b = builder("main")
+    y = b.input("x", (), "STRING")
+    b.op("CUSTOM", [y], [], custom_code="FlexPrintV2", custom_options=bytes(options))
+    with pytest.raises(RuntimeError, match="a model opens no files"):
         Interpreter(model_content=saved(b.outputs(y))).allocate_tensors()
