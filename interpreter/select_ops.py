@@ -20,7 +20,9 @@ from ..graph.core.shapes import is_static
 from ..graph.core.signatures.signatures import signature_of
 from ..graph.format.graphdef import import_node
 from ..graph.session.hosted import HOSTED
+from ..graph.session.keys import shared_name
 from ..graph.session.state import State
+from ..schema import proto
 from ..schema.dtypes import RESOURCE, tf_name
 from ..schema.errors import ModelError, OpError
 from ..schema.flexbuffer import read_flexbuffer
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from ..engine.philox import Philox
     from ..graph.core.graph import Operation, Tensor
+    from ..graph.format import messages
     from .plan.node import Operand, Prepared
     from .plan.scope import Scope
 
@@ -49,6 +52,14 @@ _FILES = {
     *("ImmutableConst", "PyFunc", "EagerPyFunc"),
 }
 _PRINTERS = {"Print", "PrintV2"}
+_DRAWN = {"StatelessMultinomial", "StatelessRandomGammaV2", "StatelessRandomPoisson"}
+"""Drawn from seeds that are operands."""
+_SAME_AS = {
+    "DebugGradientIdentity": "Identity",
+    "DeepCopy": "Identity",
+    "ScatterNdNonAliasingAdd": "TensorScatterAdd",
+}
+"""Operations that compute what others do, which flatlite has kernels of."""
 _MAX_CONSTANT = 1024
 """Elements of an input whose value shape functions may look at."""
 
@@ -58,8 +69,8 @@ _STREAMS: WeakKeyDictionary[Scope, dict[tuple[int, int], Philox]] = WeakKeyDicti
 
 def prepare_select_op(node: Node) -> Prepared:
     """What `prepare` returns for the Flex operator `node`."""
-    op = _operation(node)
-    kernel = _kernel(node, op)
+    op, name = _operation(node)
+    kernel = _kernel(node, op, name)
     if len(op.outputs) != len(node.outputs):
         node.fail(f"{op.type} has {len(op.outputs)} results, the model {len(node.outputs)}")
     dtypes = [_dtype(tensor) for tensor in op.outputs]
@@ -96,8 +107,10 @@ def prepare_select_op(node: Node) -> Prepared:
     return HostCall(step, operands, outs)
 
 
-def _operation(node: Node) -> Operation:
+def _operation(node: Node) -> tuple[Operation, str]:
     """The operation that a node's options describe, in a graph of its own with its inputs.
+
+    With it comes the name of what it stands for, where it stands for something that is kept.
 
     Those that would do more than compute are refused.
     """
@@ -108,16 +121,19 @@ def _operation(node: Node) -> Operation:
         content = node_def_of(bytes(node.custom_options))
         if content is None:
             raise _unsupported(node, "the options must hold the operation's name and its NodeDef")
+        definition = cast("messages.NodeDef", proto.parse("NodeDef", content))
+        kind, name = definition.op, definition.name
+        definition.op = _SAME_AS.get(kind, kind)
         graph = Graph()
         inputs = [_input(graph, node, i, x) for i, x in enumerate(node.inputs)]
-        op = import_node(graph, content, inputs)
+        op = import_node(graph, definition.SerializeToString(), inputs)
     except NodeError:
         raise
     except (ModelError, ValueError, TypeError) as error:
         node.fail(f"{error}")
-    if f"Flex{op.type}" != node.kind:
-        node.fail(f"options must describe {node.kind.removeprefix('Flex')}, got {op.type}")
-    return op
+    if f"Flex{kind}" != node.kind:
+        node.fail(f"options must describe {node.kind.removeprefix('Flex')}, got {kind}")
+    return op, shared_name(op) or name
 
 
 def node_def_of(options: bytes) -> bytes | None:
@@ -133,6 +149,7 @@ def node_def_of(options: bytes) -> bytes | None:
 
 def reason_against(kind: str) -> str:
     """Why no model may have an op, which would do more than compute; empty when it may."""
+    kind = _SAME_AS.get(kind, kind)
     row, signature = row_of(kind), signature_of(kind)
     if keeps_state(kind):
         return ""
@@ -157,15 +174,15 @@ def _input(graph: Graph, node: Node, i: int, x: Operand | None) -> Tensor:
     return graph.add(kind, f"input_{i}", (), attrs).outputs[0]
 
 
-def _kernel(node: Node, op: Operation) -> Kernel:
+def _kernel(node: Node, op: Operation, name: str) -> Kernel:
     """What computes an operation."""
     if op.type in _RANDOM and HOSTED.get(op.type) is not None:
         return _random_kernel(node, op)
     if op.type in _CHECKPOINTS:
         return _checkpoint_kernel(node, op)
-    if op.type in _PRINTERS:
-        return _printing_kernel(node, op)
-    kernel = state_kernel(node, op)
+    if op.type in _PRINTERS | _DRAWN:
+        return _hosted_kernel(node, op)
+    kernel = state_kernel(node, op, name)
     if kernel is not None:
         return kernel
     row = row_of(op.type)
@@ -189,8 +206,8 @@ def _checkpoint_kernel(node: Node, op: Operation) -> Kernel:
     return run
 
 
-def _printing_kernel(node: Node, op: Operation) -> Kernel:
-    """What writes to a standard stream or to the log."""
+def _hosted_kernel(node: Node, op: Operation) -> Kernel:
+    """What draws numbers, or writes to a standard stream or the log."""
     function, state = HOSTED.known(op.type), State()
     stream = cast("bytes", op.attrs.get("output_stream", b"")).decode()
     if stream.startswith("file://"):

@@ -47,10 +47,16 @@ _TABLE, _ARRAY = "Flex table", "Flex array"
 """What tells a table's or an array's number from others of the interpreter."""
 
 
-def state_kernel(node: Node, op: Operation) -> Kernel | None:
-    """What computes an operation on a state that may be kept; None for others."""
+def state_kernel(node: Node, op: Operation, name: str) -> Kernel | None:
+    """What computes an operation on a state that may be kept; None for others.
+
+    `name` is that of what the operation stands for.
+    """
     if op.type in _OBJECTS:
-        return _object_kernel(node, op)
+        return _object_kernel(node, op, name)
+    if op.type == "VarHandleOp":
+        container = cast("bytes", op.get_attr("container")).decode()
+        return lambda arrays: [_handle(scope_of(node).resource(container, name))]
     if op.type in _VARIABLES:
         scope, function = scope_of, _VARIABLES[op.type]
         return lambda arrays: function(op, scope(node), arrays)
@@ -61,7 +67,11 @@ def state_kernel(node: Node, op: Operation) -> Kernel | None:
 
 def keeps_state(kind: str) -> bool:
     """Whether `state_kernel` has a kernel for operations of a type."""
-    return kind in _OBJECTS | _READERS or kind in _VARIABLES or writes_variables(kind)
+    return (
+        kind in _OBJECTS | _READERS | {"VarHandleOp"}
+        or kind in _VARIABLES
+        or writes_variables(kind)
+    )
 
 
 def writes_variables(kind: str) -> bool:
@@ -76,7 +86,7 @@ def is_handle(tensor: Tensor) -> bool:
     return tensor.dtype is not None and tensor.dtype.dtype == RESOURCE
 
 
-def _object_kernel(node: Node, op: Operation) -> Kernel:
+def _object_kernel(node: Node, op: Operation, name: str) -> Kernel:
     """What makes, fills or reads a table or an array, which its number stands for."""
     function = HOSTED.known(op.type)
 
@@ -87,13 +97,13 @@ def _object_kernel(node: Node, op: Operation) -> Kernel:
             handle_of(known.get(number_of(x))) if is_handle(tensor) else x
             for tensor, x in zip(op.inputs, arrays, strict=True)
         ]
-        number, key = -1, state.variable_key(op)
+        number = -1
         if any(map(is_handle, op.outputs)):
             place = -1 if node.planner is None else node.planner.spec.index, node.index
             is_array = op.type in _ARRAYS
-            number = scope.resource(*((_ARRAY, f"{place}") if is_array else (_TABLE, key)))
+            number = scope.resource(*((_ARRAY, f"{place}") if is_array else (_TABLE, name)))
             if isinstance(scope.resources.get(number), Table):
-                state.tables[key] = cast("Table", scope.resources[number])
+                state.tables[state.variable_key(op)] = cast("Table", scope.resources[number])
         results = [np.asarray(one) for one in each_output(op, function(op, state, *operands))]
         for i, tensor in enumerate(op.outputs):
             if is_handle(tensor):
@@ -112,12 +122,6 @@ def _handle(number: int) -> np.ndarray:
     return np.array((number,), RESOURCE)
 
 
-def _var_handle(op: Operation, scope: Scope, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-    container = cast("bytes", op.get_attr("container")).decode()
-    name = cast("bytes", op.get_attr("shared_name")).decode() or op.name
-    return [_handle(scope.resource(container, name))]
-
-
 def _assign(op: Operation, scope: Scope, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
     assign(scope, number_of(arrays[0]), arrays[1])
     return []
@@ -132,7 +136,6 @@ def _is_initialized(op: Operation, scope: Scope, arrays: Sequence[np.ndarray]) -
 
 
 _VARIABLES: dict[str, Callable[[Operation, Scope, Sequence[np.ndarray]], list[np.ndarray]]] = {
-    "VarHandleOp": _var_handle,
     "AssignVariableOp": _assign,
     "ReadVariableOp": _read,
     "VarIsInitializedOp": _is_initialized,

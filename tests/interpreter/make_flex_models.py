@@ -127,6 +127,24 @@ def collected(rows):
     return row, size, several, popped
 
 
+def drawn(logits):
+    """Numbers that follow from seeds."""
+    raw = tf.raw_ops
+    shape, seed = [2, 3], [3, 4]
+    return (
+        raw.StatelessMultinomial(logits=logits, num_samples=5, seed=[1, 2]),
+        raw.StatelessRandomGammaV2(shape=shape, seed=seed, alpha=[1.0, 2.0, 3.0]),
+        raw.StatelessRandomPoisson(shape=shape, seed=seed, lam=[1.0, 20.0, 3.0], dtype=tf.int32),
+    )
+
+
+def as_others(base, places):
+    """Operations that do what others with other names do."""
+    raw = tf.raw_ops
+    added = raw.ScatterNdNonAliasingAdd(input=base, indices=places, updates=base[:2])
+    return raw.DeepCopy(x=base) + 1, added, raw.DebugGradientIdentity(input=base) * 2
+
+
 def shown(x):
     """What is printed on the way."""
     tf.print("x is", x)
@@ -147,6 +165,8 @@ MODELS |= {
     "remembered": (remembered(), [normal(4, 3), np.int32([[3, 1], [0, 2]]), np.float32([5, 7])]),
     "collected": (collected, [normal(2, 3)]),
     "shown": (shown, [normal(2)]),
+    "drawn": (drawn, [np.float32([[0, 1, 2]])]),
+    "as_others": (as_others, [normal(3, 2), np.int32([[0], [0]])]),
 }
 
 

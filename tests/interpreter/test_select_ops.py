@@ -93,6 +93,7 @@ def flex(builder, saved, kind, attrs, inputs, outs, written=None):
 
 
 X = np.float32([[4, 1], [1, 3]])
+HANDLE = RESOURCE, ()
 SEEDS = {"seed": 3, "seed2": 5}
 
 
@@ -213,44 +214,65 @@ def test_options_that_hold_no_operation(builder, saved, content):
 
 def test_variables_are_those_of_other_operators(builder, saved):
     """A step of gradient descent on what ASSIGN_VARIABLE wrote, for READ_VARIABLE to read."""
-    graph = Graph()
-    handle = graph.add("Placeholder", "v", (), {"dtype": RESOURCE, "shape": ()}).outputs[0]
-    rate = graph.add("Placeholder", "rate", (), {"dtype": X.dtype, "shape": ()}).outputs[0]
-    delta = graph.add("Placeholder", "delta", (), {"dtype": X.dtype, "shape": X.shape}).outputs[0]
-    graph.add("ResourceApplyGradientDescent", "op", [handle, rate, delta], {"T": np.float32})
-    (node,) = [n for n in to_graph_def(graph).node if n.name == "op"]
-    content = [node.op, node.SerializeToString().decode("latin-1")]
+    kind, attrs = "ResourceApplyGradientDescent", {"T": np.float32}
     b = builder("main")
     x, rate = b.input("x", X.shape), b.input("rate", ())
     v, y = b.tensor("v", (1,), "RESOURCE"), b.tensor("y", X.shape)
     b.op("VAR_HANDLE", [], [v], container="", shared_name="v")
     b.op("ASSIGN_VARIABLE", [v, x], [])
-    options = bytes(flexbuffers.Dumps(content))
-    b.op("CUSTOM", [v, rate, x], [], custom_code=f"Flex{node.op}", custom_options=options)
+    options = options_of(kind, "op", attrs, HANDLE, (X.dtype, ()), (X.dtype, X.shape))
+    b.op("CUSTOM", [v, rate, x], [], custom_code=f"Flex{kind}", custom_options=options)
     b.op("READ_VARIABLE", [v], [y])
     interpreter = Interpreter(model_content=saved(b.outputs(y)))
     for other in (interpreter, interpreter.clone(), pickle.loads(pickle.dumps(interpreter))):
         assert np.array_equal(run(other, X, np.float32(0.25))[0], X * 0.75)
 
 
-def test_a_variable_without_a_value_is_an_error(builder, saved):
+def options_of(kind, name, attrs, *operands):
+    """The options of a Flex operator with operands of these types and shapes."""
     graph = Graph()
-    options = []
-    for kind, xs, attrs in (
-        ("VarHandleOp", [], {"dtype": X.dtype, "shape": X.shape}),
-        ("ReadVariableOp", [0], {"dtype": X.dtype}),
-    ):
-        made = graph.add(kind, kind, [graph.operations[i].outputs[0] for i in xs], attrs)
-        node = next(n for n in to_graph_def(graph).node if n.name == made.name)
-        pair = [kind, node.SerializeToString().decode("latin-1")]
-        options.append(bytes(flexbuffers.Dumps(pair)))
+    xs = [
+        graph.add("Placeholder", f"x{i}", (), {"dtype": dtype, "shape": shape}).outputs[0]
+        for i, (dtype, shape) in enumerate(operands)
+    ]
+    graph.add(kind, name, xs, attrs)
+    (node,) = [n for n in to_graph_def(graph).node if n.name == name]
+    return bytes(flexbuffers.Dumps([kind, node.SerializeToString().decode("latin-1")]))
+
+
+def variables(builder, assigns):
+    """The builder of a file with variables of names alone, and what is read of each."""
     b = builder("main")
-    v, y = b.tensor("v", (), "RESOURCE"), b.tensor("y", X.shape)
-    b.op("CUSTOM", [], [v], custom_code="FlexVarHandleOp", custom_options=options[0])
-    b.op("CUSTOM", [v], [y], custom_code="FlexReadVariableOp", custom_options=options[1])
-    interpreter = Interpreter(model_content=saved(b.outputs(y)))
+    x, kind = b.input("x", X.shape), {"dtype": X.dtype}
+    handles, reads = [], []
+    for name in ("first", "second"):
+        handles.append(b.tensor(name, (), "RESOURCE"))
+        options = options_of("VarHandleOp", name, {**kind, "shape": X.shape})
+        b.op("CUSTOM", [], handles[-1:], custom_code="FlexVarHandleOp", custom_options=options)
+    values = [x, b.op("NEG", [x], [b.tensor("negative", X.shape)])]
+    for handle, value in zip(handles, values, strict=True):
+        if assigns:
+            options = options_of("AssignVariableOp", "assign", kind, HANDLE, (X.dtype, X.shape))
+            code = "FlexAssignVariableOp"
+            b.op("CUSTOM", [handle, value], [], custom_code=code, custom_options=options)
+    for i, handle in enumerate(handles):
+        reads.append(b.tensor(f"y{i}", X.shape))
+        options = options_of("ReadVariableOp", "read", kind, HANDLE)
+        b.op(
+            "CUSTOM", [handle], reads[-1:], custom_code="FlexReadVariableOp", custom_options=options
+        )
+    return b.outputs(*reads)
+
+
+def test_a_variable_without_a_value_is_an_error(builder, saved):
+    interpreter = Interpreter(model_content=saved(variables(builder, assigns=False)))
     with pytest.raises(RuntimeError, match="takes a variable to which a value was assigned"):
-        run(interpreter)
+        run(interpreter, X)
+
+
+def test_variables_are_told_by_their_names(builder, saved):
+    interpreter = Interpreter(model_content=saved(variables(builder, assigns=True)))
+    assert [y.tolist() for y in run(interpreter, X)] == [X.tolist(), (-X).tolist()]
 
 
 def test_what_is_printed(capsys):
@@ -260,14 +282,11 @@ def test_what_is_printed(capsys):
 
 
 def test_nothing_is_printed_to_files(builder, saved):
-    text = np.array(b"x", object)
-    graph = Graph()
-    x = graph.add("Placeholder", "x", (), {"dtype": text.dtype, "shape": ()}).outputs[0]
-    graph.add("PrintV2", "op", [x], {"output_stream": b"file:///tmp/never"})
-    (node,) = [n for n in to_graph_def(graph).node if n.name == "op"]
-    options = flexbuffers.Dumps(["PrintV2", node.SerializeToString().decode("latin-1")])
+    options = options_of(
+        "PrintV2", "op", {"output_stream": b"file:///tmp/never"}, (np.dtype(object), ())
+    )
     b = builder("main")
     y = b.input("x", (), "STRING")
-    b.op("CUSTOM", [y], [], custom_code="FlexPrintV2", custom_options=bytes(options))
+    b.op("CUSTOM", [y], [], custom_code="FlexPrintV2", custom_options=options)
     with pytest.raises(RuntimeError, match="a model opens no files"):
         Interpreter(model_content=saved(b.outputs(y))).allocate_tensors()
