@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from math import prod
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -33,6 +34,22 @@ CLAMPS = {
 
 BYTES: Sequence[type] = (np.int8, np.uint8)
 _SMALL: Sequence[type] = (*BYTES, np.int16)
+
+
+def check_result_size(node: Node, shape: Sequence[int], dtype: np.dtype) -> None:
+    """Refuses a result of a size that only running tells, before there is memory for it.
+
+    Raises NodeError where it has more elements than the caller allows, MemoryLimitError where it
+    takes more bytes.
+    """
+    from ..engine.plan.arena import check_limit  # of few operators, as is the next
+    from ..engine.run.limits import shape_over_limit
+
+    scope = node.scope
+    if scope is not None:
+        words = shape_over_limit(scope.limits, node.outputs[0].name, shape)
+        node.require(not words, words)
+    check_limit(prod(shape) * dtype.itemsize, None if scope is None else scope.memory_limit)
 
 
 def required(node: Node, count: int) -> list[Operand]:

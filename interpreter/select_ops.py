@@ -1,9 +1,9 @@
 """Flex operators: operations of TensorFlow in a file, run by graph/'s kernels.
 
 Their options hold the operation as TensorFlow's NodeDef. Operations that open files, change
-variables or call functions are refused: a model is data. Lookup tables are the interpreter's, as
-variables are. Checkpoints are written and read where the caller says: their path must be an input
-of the function that the caller runs.
+reference variables or call functions are refused: a model is data. What lies behind handles is the
+interpreter's (select_state.py). Checkpoints are written and read where the caller says: their path
+must be an input of the function that the caller runs.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from ..graph.core.shapes import is_static
 from ..graph.core.signatures.signatures import signature_of
 from ..graph.format.graphdef import import_node
 from ..graph.session.hosted import HOSTED
-from ..graph.session.resources import handle_of
+from ..graph.session.keys import shared_name
 from ..graph.session.state import State
-from ..graph.session.tables import Table
+from ..schema import proto
 from ..schema.dtypes import RESOURCE, tf_name
 from ..schema.errors import ModelError, OpError
 from ..schema.flexbuffer import read_flexbuffer
-from .checks import scope_of
 from .plan.node import HostCall, Node, NodeError
+from .select_state import is_handle, keeps_state, state_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..engine.philox import Philox
     from ..graph.core.graph import Operation, Tensor
+    from ..graph.format import messages
     from .plan.node import Operand, Prepared
     from .plan.scope import Scope
 
@@ -43,22 +44,22 @@ _RANDOM = {
     *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt"),
     *("RandomShuffle", "Multinomial", "RandomGamma", "RandomPoissonV2"),
 }
-_STATELESS = {"CheckNumerics"}
+_STATELESS = {"CheckNumerics", "Empty"}
 """What TensorFlow counts as stateful, though its results follow from its inputs alone."""
 _CHECKPOINTS = {"Save", "SaveSlices", "SaveV2", "Restore", "RestoreSlice", "RestoreV2"}
 _FILES = {
     *("ReadFile", "WriteFile", "MatchingFiles", "MergeV2Checkpoints"),
     *("ImmutableConst", "PyFunc", "EagerPyFunc"),
 }
-_TABLES = {
-    *("HashTableV2", "MutableHashTableV2", "MutableHashTableOfTensorsV2"),
-    *("MutableDenseHashTableV2", "InitializeTableV2", "LookupTableImportV2"),
-    *("LookupTableFindV2", "LookupTableSizeV2", "LookupTableInsertV2", "LookupTableRemoveV2"),
-    "LookupTableExportV2",
+_PRINTERS = {"Print", "PrintV2"}
+_DRAWN = {"StatelessMultinomial", "StatelessRandomGammaV2", "StatelessRandomPoisson"}
+"""Drawn from seeds that are operands."""
+_SAME_AS = {
+    "DebugGradientIdentity": "Identity",
+    "DeepCopy": "Identity",
+    "ScatterNdNonAliasingAdd": "TensorScatterAdd",
 }
-"""Lookup tables: they live in the interpreter's memory, as those of HASHTABLE."""
-_TABLE = "Flex table"
-"""What tells a table's number from others in the interpreter's resources."""
+"""Operations that compute what others do, which flatlite has kernels of."""
 _MAX_CONSTANT = 1024
 """Elements of an input whose value shape functions may look at."""
 
@@ -68,8 +69,8 @@ _STREAMS: WeakKeyDictionary[Scope, dict[tuple[int, int], Philox]] = WeakKeyDicti
 
 def prepare_select_op(node: Node) -> Prepared:
     """What `prepare` returns for the Flex operator `node`."""
-    op = _operation(node)
-    kernel = _kernel(node, op)
+    op, name = _operation(node)
+    kernel = _kernel(node, op, name)
     if len(op.outputs) != len(node.outputs):
         node.fail(f"{op.type} has {len(op.outputs)} results, the model {len(node.outputs)}")
     dtypes = [_dtype(tensor) for tensor in op.outputs]
@@ -106,8 +107,10 @@ def prepare_select_op(node: Node) -> Prepared:
     return HostCall(step, operands, outs)
 
 
-def _operation(node: Node) -> Operation:
+def _operation(node: Node) -> tuple[Operation, str]:
     """The operation that a node's options describe, in a graph of its own with its inputs.
+
+    With it comes the name of what it stands for, where it stands for something that is kept.
 
     Those that would do more than compute are refused.
     """
@@ -118,16 +121,19 @@ def _operation(node: Node) -> Operation:
         content = node_def_of(bytes(node.custom_options))
         if content is None:
             raise _unsupported(node, "the options must hold the operation's name and its NodeDef")
+        definition = cast("messages.NodeDef", proto.parse("NodeDef", content))
+        kind, name = definition.op, definition.name
+        definition.op = _SAME_AS.get(kind, kind)
         graph = Graph()
         inputs = [_input(graph, node, i, x) for i, x in enumerate(node.inputs)]
-        op = import_node(graph, content, inputs)
+        op = import_node(graph, definition.SerializeToString(), inputs)
     except NodeError:
         raise
     except (ModelError, ValueError, TypeError) as error:
         node.fail(f"{error}")
-    if f"Flex{op.type}" != node.kind:
-        node.fail(f"options must describe {node.kind.removeprefix('Flex')}, got {op.type}")
-    return op
+    if f"Flex{kind}" != node.kind:
+        node.fail(f"options must describe {node.kind.removeprefix('Flex')}, got {kind}")
+    return op, shared_name(op) or name
 
 
 def node_def_of(options: bytes) -> bytes | None:
@@ -143,10 +149,13 @@ def node_def_of(options: bytes) -> bytes | None:
 
 def reason_against(kind: str) -> str:
     """Why no model may have an op, which would do more than compute; empty when it may."""
+    kind = _SAME_AS.get(kind, kind)
     row, signature = row_of(kind), signature_of(kind)
+    if keeps_state(kind):
+        return ""
     if kind in _FILES or (row is not None and row.writes):
         return f"{kind} opens files or changes variables, which no model may"
-    hosted = HOSTED.get(kind) if kind in _RANDOM | _CHECKPOINTS | _TABLES else None
+    hosted = HOSTED.get(kind) if kind in _RANDOM | _CHECKPOINTS | _PRINTERS else None
     allowed = hosted is not None or kind in _STATELESS
     if signature is not None and signature.is_stateful and not allowed:
         return f"{kind} keeps a state, which Flex operators may not in flatlite"
@@ -165,14 +174,17 @@ def _input(graph: Graph, node: Node, i: int, x: Operand | None) -> Tensor:
     return graph.add(kind, f"input_{i}", (), attrs).outputs[0]
 
 
-def _kernel(node: Node, op: Operation) -> Kernel:
+def _kernel(node: Node, op: Operation, name: str) -> Kernel:
     """What computes an operation."""
     if op.type in _RANDOM and HOSTED.get(op.type) is not None:
         return _random_kernel(node, op)
     if op.type in _CHECKPOINTS:
         return _checkpoint_kernel(node, op)
-    if op.type in _TABLES:
-        return _table_kernel(node, op)
+    if op.type in _PRINTERS | _DRAWN:
+        return _hosted_kernel(node, op)
+    kernel = state_kernel(node, op, name)
+    if kernel is not None:
+        return kernel
     row = row_of(op.type)
     if row is None or row.kernel is None:
         raise _unsupported(node, f"there is no kernel for {op.type}")
@@ -194,32 +206,13 @@ def _checkpoint_kernel(node: Node, op: Operation) -> Kernel:
     return run
 
 
-def _table_kernel(node: Node, op: Operation) -> Kernel:
-    """What makes, fills or reads a lookup table of the interpreter, which its number stands for."""
-    function = HOSTED.known(op.type)
-    makes = not any(_is_handle(x) for x in op.inputs)
-
-    def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        resources = scope_of(node).resources
-        if not makes:
-            handle, *others = arrays
-            table = resources.get(int(handle["resource"].ravel()[0]))
-            results = each_output(op, function(op, State(), handle_of(table), *others))
-            return [np.asarray(result) for result in results]
-        state = State()
-        key = state.variable_key(op)
-        number = scope_of(node).resource(_TABLE, key)
-        if isinstance(resources.get(number), Table):
-            state.tables[key] = cast("Table", resources[number])
-        function(op, state, *arrays)
-        resources[number] = state.tables[key]
-        return [np.array((number,), RESOURCE)]
-
-    return run
-
-
-def _is_handle(tensor: Tensor) -> bool:
-    return tensor.dtype is not None and tensor.dtype.dtype == RESOURCE
+def _hosted_kernel(node: Node, op: Operation) -> Kernel:
+    """What draws numbers, or writes to a standard stream or the log."""
+    function, state = HOSTED.known(op.type), State()
+    stream = cast("bytes", op.attrs.get("output_stream", b"")).decode()
+    if stream.startswith("file://"):
+        node.fail(f"writes to {stream}; a model opens no files")
+    return lambda arrays: [np.asarray(one) for one in each_output(op, function(op, state, *arrays))]
 
 
 def _is_callers(node: Node, i: int) -> bool:
@@ -261,7 +254,7 @@ def _random_kernel(node: Node, op: Operation) -> Kernel:
 
 def _dtype(tensor: Tensor) -> np.dtype:
     """The type of a result as the interpreter has it: strings are objects."""
-    if _is_handle(tensor):
+    if is_handle(tensor):
         return RESOURCE
     dtype = cast("np.dtype | None", None if tensor.dtype is None else tensor.dtype.dtype)
     return np.dtype(object) if dtype is None or dtype.names or dtype.hasobject else dtype

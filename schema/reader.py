@@ -55,6 +55,8 @@ _Pointer: TypeAlias = "tuple[str, int, _Decode, _Argument]"
 """field, slot, what reads it, and what that is told"""
 _Union: TypeAlias = "tuple[str, int, _Members]"
 """field, slot, tables it may hold"""
+_ACTIVATION = "fused_activation_function"
+"""The enum of which LiteRT takes every unknown number for none."""
 _BYTE = np.dtype("u1")
 _U32 = Struct("<I").unpack_from
 _VTABLE = Struct("<HH").unpack_from
@@ -145,7 +147,11 @@ class _Reader:
         for name, index in layout.plain:
             setattr(result, name, values[index])
         for name, index, limit in layout.enums:
-            if not 0 <= values[index] < limit:
+            if 0 <= values[index] < limit:
+                continue
+            if name == _ACTIVATION:
+                setattr(result, name, 0)
+            else:
                 raise _Malformed(start, f"{name} must be in [0, {limit}), got {values[index]}")
         name = ""
         try:

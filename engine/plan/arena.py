@@ -50,10 +50,14 @@ def aligned(n_bytes: int) -> int:
     return -(-n_bytes // ALIGNMENT) * ALIGNMENT
 
 
+class MemoryLimitError(MemoryError):
+    """Tensors would take more memory than they may."""
+
+
 def check_limit(n_bytes: int, limit: int | None = None) -> None:
     """Refuses to plan for more memory than `limit`: 3/4 of what is left, at most 64 GiB.
 
-    Raises MemoryError with both numbers.
+    Raises MemoryLimitError with both numbers.
     """
     reason = "the limit that was set"
     if limit is None:
@@ -62,7 +66,7 @@ def check_limit(n_bytes: int, limit: int | None = None) -> None:
         limit = min(LARGEST, available() * 3 // 4)
         reason = "3/4 of the memory left, at most 64 GiB"
     if n_bytes > limit:
-        raise MemoryError(
+        raise MemoryLimitError(
             f"the tensors need {n_bytes:,} bytes, at most {limit:,} may be used ({reason}); "
             "make the inputs smaller"
         )

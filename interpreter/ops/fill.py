@@ -10,12 +10,11 @@ import numpy as np
 
 from ...engine.families.elementwise import broadcast_shape
 from ...engine.families.layout import fill, move
-from ...engine.plan.arena import check_limit
 from ...engine.plan.buffer import constant
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain, negative, steps
 from ...schema.dtypes import numpy_dtype, tf_name
-from ..checks import required, same_dtype
+from ..checks import check_result_size, required, same_dtype
 from ..plan.node import Node
 from ..plan.substitution import moves_any
 from ..registry import op
@@ -91,9 +90,8 @@ def range_(node: Node) -> Prepared:
     if count > MANY:
 
         def run(*numbers: np.ndarray) -> list[np.ndarray]:
-            planner = node.planner
-            check_limit(count * dtype.itemsize, planner and planner.scope.memory_limit)
-            check = None if planner is None else planner.scope.control.check
+            check_result_size(node, (count,), dtype)
+            check = None if node.scope is None else node.scope.control.check
             return [_counted(numbers, count, check)]
 
         return node.dynamic_result(run, [(count,)])

@@ -13,21 +13,23 @@ import numpy as np
 
 from ...engine import philox
 from ...engine.philox import Philox
-from ...engine.plan.arena import check_limit
 from ...engine.sizes import is_plain
 from ...schema.dtypes import tf_name
-from ..checks import required
+from ..checks import check_result_size, required
 from ..plan.node import NeedsValue
 from ..plan.substitution import small_floats
 from ..registry import op
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..plan.node import DynamicResult, Node
 
 _NUMBERS = {"RANDOM_UNIFORM": philox.uniform, "RANDOM_STANDARD_NORMAL": philox.normal}
 _THREEFRY = 2
 _WORDS = tuple(map(np.dtype, ("int32", "uint32", "int64", "uint64")))
 _GROUP = 4  # numbers of one counter
+_PER_COUNTER = 2  # of float64
 _BLOCK = 1 << 20  # numbers made at once
 _PER_SAMPLE = 2 * 256  # counters that TensorFlow leaves out for each sample of MULTINOMIAL
 
@@ -49,15 +51,9 @@ def random(node: Node) -> DynamicResult:
     def run(shape: np.ndarray) -> list[np.ndarray]:
         node.require((shape >= 0).all(), f"sizes must not be negative, got {shape.tolist()}")
         count = prod(shape.tolist())
-        try:
-            check_limit(4 * count, None if node.scope is None else node.scope.memory_limit)
-        except MemoryError as error:
-            node.fail(str(error))
+        check_result_size(node, shape.tolist(), np.dtype(np.float32))
         numbers = np.empty(count, np.float32)
-        for first in range(0, count, _BLOCK):
-            if node.scope is not None:
-                node.scope.control.check()  # a shape may ask for minutes
-            n = min(_BLOCK, count - first)
+        for first, n in _blocks(node, count):
             numbers[first : first + n] = _NUMBERS[node.kind](stream, n, numbers.dtype)
             stream.skip(-(-n // _GROUP))
         return [numbers.reshape(shape)]
@@ -87,15 +83,18 @@ def multinomial(node: Node) -> DynamicResult:
     def run(logits: np.ndarray, count: np.ndarray) -> list[np.ndarray]:
         samples, rows = int(count.ravel()[0]), len(logits)
         node.require(samples >= 0, f"the number of samples must not be negative, got {samples}")
-        chances = philox.uniform(stream, rows * samples, np.dtype(np.float64))
-        stream.skip(rows * -(-samples // _GROUP) * _GROUP * _PER_SAMPLE)
+        check_result_size(node, (rows, samples), np.dtype(dtype))
         totals = np.cumsum(_weights(logits), axis=1)
-        classes = np.empty((rows, samples), dtype)
-        for row, (total, chance) in enumerate(
-            zip(totals, chances.reshape(rows, samples), strict=True)
-        ):
-            classes[row] = np.searchsorted(total, chance * total[-1], "right")
-        return [classes]
+        classes = np.empty(rows * samples, dtype)
+        for first, n in _blocks(node, rows * samples):
+            words = stream.advanced(first // _PER_COUNTER)
+            chances = philox.uniform(words, n, np.dtype(np.float64))
+            for row in range(first // samples, -(-(first + n) // samples)):
+                begin, end = max(row * samples - first, 0), min((row + 1) * samples - first, n)
+                drawn = chances[begin:end] * totals[row, -1]
+                classes[first + begin : first + end] = np.searchsorted(totals[row], drawn, "right")
+        stream.skip(rows * -(-samples // _GROUP) * _GROUP * _PER_SAMPLE)
+        return [classes.reshape(rows, samples)]
 
     return node.dynamic_result(run, [(logits.shape[0], columns)])
 
@@ -126,6 +125,7 @@ def rng_bit_generator(node: Node) -> DynamicResult:
     n_counters = -(-n_words // width)
 
     def run(state: np.ndarray) -> list[np.ndarray]:
+        check_result_size(node, (n_counters, width), np.dtype(np.uint64))
         key, counter, *_ = numbers = [int(word) for word in state]
         if algorithm == _THREEFRY:
             with np.errstate(over="ignore"):
@@ -145,6 +145,17 @@ def rng_bit_generator(node: Node) -> DynamicResult:
         return [after, bits.reshape(shape)]
 
     return node.dynamic_result(run, [state.shape, shape])
+
+
+def _blocks(node: Node, count: int) -> Iterator[tuple[int, int]]:
+    """Where each block of `count` numbers begins, and how many it has: a shape may ask for minutes.
+
+    Raises what ends a run before its end.
+    """
+    for first in range(0, count, _BLOCK):
+        if node.scope is not None:
+            node.scope.control.check()
+        yield first, min(_BLOCK, count - first)
 
 
 def _weights(logits: np.ndarray) -> np.ndarray:

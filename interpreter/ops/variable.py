@@ -15,6 +15,7 @@ from ..registry import op
 
 if TYPE_CHECKING:
     from ..plan.node import Node, Operand, Prepared
+    from ..plan.scope import Scope
 
 
 @op("VAR_HANDLE")
@@ -45,7 +46,7 @@ def read_variable(node: Node) -> Prepared:
         return partial(copy, source=memory, target=node.result(memory.shape, memory.dtype))
 
     def run(handle: np.ndarray) -> list[np.ndarray]:
-        value = scope_of(node).resources.get(_number(handle))
+        value = scope_of(node).resources.get(number_of(handle))
         if not isinstance(value, np.ndarray):
             node.fail("the variable is read before a value was assigned to it")
         return [value]
@@ -62,21 +63,25 @@ def assign_variable(node: Node) -> Prepared:
         return partial(copy, source=value, target=memory)
 
     def run(handle: np.ndarray, value: np.ndarray) -> list[np.ndarray]:
-        resources, number = scope_of(node).resources, _number(handle)
-        before = resources.get(number)
-        if (
-            isinstance(before, np.ndarray)
-            and (before.shape, before.dtype) == (value.shape, value.dtype)
-            and not value.dtype.hasobject
-        ):
-            before[...] = value  # whoever read it has a copy; new memory costs more than this
-        else:
-            memory = aligned(value.shape, value.dtype)
-            memory[...] = value
-            resources[number] = memory
+        assign(scope_of(node), number_of(handle), value)
         return []
 
     return node.dynamic_result(run, ())
+
+
+def assign(scope: Scope, number: int, value: np.ndarray) -> None:
+    """Gives the variable of a number a copy of `value`."""
+    before = scope.resources.get(number)
+    if (
+        isinstance(before, np.ndarray)
+        and (before.shape, before.dtype) == (value.shape, value.dtype)
+        and not value.dtype.hasobject
+    ):
+        before[...] = value  # whoever read it has a copy; new memory costs more than this
+    else:
+        memory = aligned(value.shape, value.dtype)
+        memory[...] = value
+        scope.resources[number] = memory
 
 
 def _memory(node: Node) -> Operand | None:
@@ -84,7 +89,7 @@ def _memory(node: Node) -> Operand | None:
     handle = required_input(node, 0).value
     if handle is None or node.planner is None:
         return None
-    return node.planner.variable(node, _number(handle))
+    return node.planner.variable(node, number_of(handle))
 
 
 def _require_handle(node: Node) -> None:
@@ -95,6 +100,7 @@ def _require_handle(node: Node) -> None:
     )
 
 
-def _number(handle: np.ndarray) -> int:
+def number_of(handle: np.ndarray) -> int:
+    """The id of what a handle stands for."""
     numbers = handle["resource"] if handle.dtype == RESOURCE else handle
     return int(numbers.ravel()[0])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.plan.arena import ALIGNMENT, address
+from ...engine.plan.arena import ALIGNMENT, MemoryLimitError, address, check_limit
 from ...engine.plan.buffer import BOUND, bound
 from ...engine.plan.program import Program
 from ...engine.run.faults import Fault
@@ -57,6 +58,9 @@ REFUSALS = (
 
 _FAILURES = (NodeError, Fault, PlanError)
 """What a step raises of its own accord; a custom operator's other exceptions pass as they are."""
+_MANY_BYTES, _GROWTH = 1 << 28, 8
+"""Constant results of more bytes than this, and than so many times their operands', are made when
+the model runs."""
 _COMPUTED_ONCE = frozenset(["DEQUANTIZE", "GATHER", "TILE"])
 """Operators that LiteRT runs once, before the first run, where their operands are constants."""
 
@@ -150,7 +154,7 @@ class Planner:
         self._stage = stage
         try:
             pure, emit = self._prepare(node, operator)
-            if pure and all(x is None or x.value is not None for x in node.inputs):
+            if pure and self._is_foldable(node, operator, emit):
                 self._fold(node, emit)
                 if self.scope.observation is not None:
                     stage.notes.steps.append((node, None))
@@ -198,6 +202,8 @@ class Planner:
                 results = dynamic_result.function(*values)
             except expected as error:
                 raise self.failed(node, error, "invoke") from error
+            except MemoryLimitError:
+                raise
             except MemoryError as error:
                 words = NodeError(f"needs more memory than there is ({error})", node)
                 raise self.failed(node, words, "invoke") from error
@@ -231,6 +237,24 @@ class Planner:
         operand = stage.bound[tensor] = self.bound(tensor, array)
         return operand
 
+    def _is_foldable(self, node: Node, operator: OperatorSpec, emit: Prepared) -> bool:
+        """Whether all inputs are known, and the results not far larger than they are.
+
+        What is far larger is made when the model runs, where it shares memory and a time limit
+        holds, unless it is a variable's first value.
+        """
+        if any(x is not None and x.value is None for x in node.inputs):
+            return False
+        n_bytes = sum(result.nbytes for result in node.results if result.value is None)
+        if isinstance(emit, DynamicResult):
+            n_bytes = 8 * sum(prod(n or 0 for n in shape) for shape in emit.shapes)
+        known = sum(x.nbytes for x in node.inputs if x is not None)
+        starts = any(t >= 0 and self.spec.tensors[t].is_variable for t in operator.outputs)
+        folds = starts or n_bytes <= max(_MANY_BYTES, _GROWTH * known)
+        if folds and n_bytes:
+            check_limit(n_bytes, self.scope.memory_limit)
+        return folds
+
     def _fold(self, node: Node, emit: Prepared) -> None:
         """Computes the results of a pure node; from the same constants only once."""
         constants = [None if x is None else x.storage for x in node.inputs]
@@ -259,9 +283,14 @@ class Planner:
         if self.scope.limits is not None:
             for result in node.results:
                 self._check_size(node, result.name, result.shape)
+            if isinstance(emit, DynamicResult) and node.outputs:
+                for shape in emit.shapes:
+                    known = [n for n in shape if n is not None]
+                    if len(known) == len(shape):
+                        self._check_size(node, node.outputs[0].name, known)
         return not operator.is_custom and is_pure(operator.kind), emit
 
-    def _check_size(self, node: Node, name: str, shape: tuple[int, ...]) -> None:
+    def _check_size(self, node: Node, name: str, shape: Sequence[int]) -> None:
         """Raises NodeError where a result has more elements than the caller allows."""
         if self.scope.limits is not None:
             from ...engine.run.limits import shape_over_limit

@@ -69,6 +69,7 @@ class Scope:
         n_threads: threads for each program.
         preserve: whether every intermediate result stays readable.
         resources: resource id -> what a resource variable or table holds.
+        objects: resource id -> what Flex operators make for a run: tensor arrays and stacks.
         custom_ops: operators registered for this interpreter alone.
         control: what may end a run before its end.
         limits: what the model may ask for at most, where the caller says so.
@@ -83,6 +84,7 @@ class Scope:
         self.n_threads = n_threads
         self.preserve = preserve
         self.resources: dict[int, Resource] = {}
+        self.objects: dict[int, object] = {}
         self.custom_ops: dict[str, type] = {}
         self.control = Control()
         self.limits: Limits | None = None

@@ -94,6 +94,63 @@ def counted():
     return module
 
 
+def remembered():
+    """A module with a variable, changed by operations that TFLite has no other form of."""
+    module = tf.Module()
+    module.variable = tf.Variable(np.zeros((4, 3), np.float32))
+
+    def function(base, places, values):
+        raw, variable = tf.raw_ops, module.variable
+        variable.assign(base)
+        raw.ResourceScatterNdUpdate(ref=variable.handle, indices=places, updates=values)
+        raw.ResourceScatterNdAdd(ref=variable.handle, indices=places, updates=values * 2)
+        return variable.gather_nd(places), variable.read_value()
+
+    module.function = function
+    return module
+
+
+def collected(rows):
+    """Rows that go through a tensor array, and through a stack."""
+    raw = tf.raw_ops
+    array, flow = raw.TensorArrayV3(size=4, dtype=tf.float32, dynamic_size=True)
+    flow = raw.TensorArrayScatterV3(handle=array, indices=[0, 1], value=rows, flow_in=flow)
+    flow = raw.TensorArrayWriteV3(handle=array, index=2, value=rows[1] * 3, flow_in=flow)
+    flow = raw.TensorArrayWriteV3(handle=array, index=5, value=rows[0] - 1, flow_in=flow)
+    row = raw.TensorArrayReadV3(handle=array, index=2, flow_in=flow, dtype=tf.float32)
+    size = raw.TensorArraySizeV3(handle=array, flow_in=flow)
+    several = raw.TensorArrayGatherV3(handle=array, indices=[5, 0], flow_in=flow, dtype=tf.float32)
+    stack = raw.StackV2(max_size=4, elem_type=tf.float32)
+    pushed = raw.StackPushV2(handle=stack, elem=rows * 2)
+    with tf.control_dependencies([raw.StackPushV2(handle=stack, elem=pushed + 1)]):
+        popped = raw.StackPopV2(handle=stack, elem_type=tf.float32)
+    return row, size, several, popped
+
+
+def drawn(logits):
+    """Numbers that follow from seeds."""
+    raw = tf.raw_ops
+    shape, seed = [2, 3], [3, 4]
+    return (
+        raw.StatelessMultinomial(logits=logits, num_samples=5, seed=[1, 2]),
+        raw.StatelessRandomGammaV2(shape=shape, seed=seed, alpha=[1.0, 2.0, 3.0]),
+        raw.StatelessRandomPoisson(shape=shape, seed=seed, lam=[1.0, 20.0, 3.0], dtype=tf.int32),
+    )
+
+
+def as_others(base, places):
+    """Operations that do what others with other names do."""
+    raw = tf.raw_ops
+    added = raw.ScatterNdNonAliasingAdd(input=base, indices=places, updates=base[:2])
+    return raw.DeepCopy(x=base) + 1, added, raw.DebugGradientIdentity(input=base) * 2
+
+
+def shown(x):
+    """What is printed on the way."""
+    tf.print("x is", x)
+    return x + 1
+
+
 WORDS = np.array([b"two", b"none", b"one"])
 MODELS |= {
     "spoken": (spoken, [LATER.normal(size=(1600, 1)).astype(np.float32)]),
@@ -105,6 +162,11 @@ MODELS |= {
         [np.int64([[5, 4], [3, 3]])],
     ),
     "counted_words": (counted(), [WORDS]),
+    "remembered": (remembered(), [normal(4, 3), np.int32([[3, 1], [0, 2]]), np.float32([5, 7])]),
+    "collected": (collected, [normal(2, 3)]),
+    "shown": (shown, [normal(2)]),
+    "drawn": (drawn, [np.float32([[0, 1, 2]])]),
+    "as_others": (as_others, [normal(3, 2), np.int32([[0], [0]])]),
 }
 
 

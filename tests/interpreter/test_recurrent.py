@@ -146,7 +146,25 @@ def without_projection_bias(step, tensors):
 
 
 def of_another_cell_scale(step, tensors):
+    """TFLite computes with 2 ** -15, and leaves both limits out."""
     tensors[step.inputs[19]].quantization = Quantization([2.0**-11], [0])
+    step.options.cell_clip, step.options.proj_clip = 0.05, 0.02
+
+
+def of_a_cell_scale_that_is_no_power(step, tensors):
+    tensors[step.inputs[19]].quantization = Quantization([0.3], [0])
+
+
+def of_a_wide_cell(step, tensors):
+    tensors[step.inputs[19]].dtype = "INT32"
+
+
+def of_an_unknown_activation(step, tensors):
+    step.options.fused_activation_function = 77
+
+
+def of_a_float_cell(step, tensors):
+    tensors[step.inputs[19]].dtype = "FLOAT32"
 
 
 def of_a_sequence(step, tensors):
@@ -166,7 +184,7 @@ def of_eleven(step, tensors):
         (of_eleven, "int8 needs 5 intermediate tensors with scales or 12, got 11"),
         (without_norms, "int8 with 12 intermediate tensors needs layer norm coefficients, and a"),
         (without_projection_bias, "projection with a bias"),
-        (of_another_cell_scale, "the scale of the cell state must be 3.0517578125e-05, got 0.0004"),
+        (of_a_float_cell, "must be int16 or int32, got float32"),
         (of_a_sequence, "int8 needs 5 intermediate tensors with scales, got 12"),
     ],
 )
@@ -174,6 +192,24 @@ def test_narrow_products_need_what_tflite_reads(change, message):
     interpreter = Interpreter(model_content=narrow(change))
     with pytest.raises(RuntimeError, match=message):
         interpreter.allocate_tensors()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        of_another_cell_scale,
+        of_a_cell_scale_that_is_no_power,
+        of_a_wide_cell,
+        of_an_unknown_activation,
+    ],
+)
+def test_narrow_products_take_what_tflite_does_not_look_at(change, litert):
+    model, rng = narrow(change), np.random.default_rng(5)
+    steps = [[rng.integers(-128, 128, (2, 7)).astype(np.int8)] for _ in range(3)]
+    expected = litert.run(model, steps, "BUILTIN_REF")
+    assert [[x.tolist() for x in step] for step in answers(model, steps)] == [
+        [x.tolist() for x in step] for step in expected
+    ]
 
 
 @pytest.mark.parametrize("name", ["cell_clip", "proj_clip"])

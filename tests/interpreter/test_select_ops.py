@@ -16,6 +16,7 @@ from running import answers as run
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.interpreter.interpreter import Interpreter
+from flatlite.schema.dtypes import RESOURCE
 
 FOLDER = Path(__file__).parent / "flex"
 RUNS = np.load(FOLDER / "runs.npz")
@@ -92,6 +93,7 @@ def flex(builder, saved, kind, attrs, inputs, outs, written=None):
 
 
 X = np.float32([[4, 1], [1, 3]])
+HANDLE = RESOURCE, ()
 SEEDS = {"seed": 3, "seed2": 5}
 
 
@@ -179,7 +181,7 @@ def test_what_is_wrong_is_said(builder, saved, kind, attrs, outs, written, messa
     [
         ("ReadFile", "ReadFile opens files or changes variables, which no model may"),
         ("PyFunc", "PyFunc opens files or changes variables, which no model may"),
-        ("VarHandleOp", "keeps a state, which Flex operators may not"),
+        ("VariableV2", "keeps a state, which Flex operators may not"),
         ("NoSuchOp", "(?s)Regular/Select TensorFlow ops.*there is no kernel for NoSuchOp"),
     ],
 )
@@ -195,7 +197,7 @@ def test_operations_that_would_do_more_than_compute_are_refused(builder, saved, 
     b = builder("main")
     y = b.tensor("y", (1,))
     x = b.input("x", (1,), "STRING" if kind == "ReadFile" else "INT32")
-    inputs = [] if kind in ("PyFunc", "VarHandleOp") else [x]
+    inputs = [] if kind in ("PyFunc", "VariableV2") else [x]
     b.op("CUSTOM", inputs, [y], custom_code=f"Flex{kind}", custom_options=content)
     with pytest.raises(RuntimeError, match=message):
         Interpreter(model_content=saved(b.outputs(y))).allocate_tensors()
@@ -207,4 +209,84 @@ def test_options_that_hold_no_operation(builder, saved, content):
     x, y = b.input("x", (1,)), b.tensor("y", (1,))
     b.op("CUSTOM", [x], [y], custom_code="FlexAtan", custom_options=content)
     with pytest.raises(RuntimeError, match="FlexAtan"):
+        Interpreter(model_content=saved(b.outputs(y))).allocate_tensors()
+
+
+def test_variables_are_those_of_other_operators(builder, saved):
+    """A step of gradient descent on what ASSIGN_VARIABLE wrote, for READ_VARIABLE to read."""
+    kind, attrs = "ResourceApplyGradientDescent", {"T": np.float32}
+    b = builder("main")
+    x, rate = b.input("x", X.shape), b.input("rate", ())
+    v, y = b.tensor("v", (1,), "RESOURCE"), b.tensor("y", X.shape)
+    b.op("VAR_HANDLE", [], [v], container="", shared_name="v")
+    b.op("ASSIGN_VARIABLE", [v, x], [])
+    options = options_of(kind, "op", attrs, HANDLE, (X.dtype, ()), (X.dtype, X.shape))
+    b.op("CUSTOM", [v, rate, x], [], custom_code=f"Flex{kind}", custom_options=options)
+    b.op("READ_VARIABLE", [v], [y])
+    interpreter = Interpreter(model_content=saved(b.outputs(y)))
+    for other in (interpreter, interpreter.clone(), pickle.loads(pickle.dumps(interpreter))):
+        assert np.array_equal(run(other, X, np.float32(0.25))[0], X * 0.75)
+
+
+def options_of(kind, name, attrs, *operands):
+    """The options of a Flex operator with operands of these types and shapes."""
+    graph = Graph()
+    xs = [
+        graph.add("Placeholder", f"x{i}", (), {"dtype": dtype, "shape": shape}).outputs[0]
+        for i, (dtype, shape) in enumerate(operands)
+    ]
+    graph.add(kind, name, xs, attrs)
+    (node,) = [n for n in to_graph_def(graph).node if n.name == name]
+    return bytes(flexbuffers.Dumps([kind, node.SerializeToString().decode("latin-1")]))
+
+
+def variables(builder, assigns):
+    """The builder of a file with variables of names alone, and what is read of each."""
+    b = builder("main")
+    x, kind = b.input("x", X.shape), {"dtype": X.dtype}
+    handles, reads = [], []
+    for name in ("first", "second"):
+        handles.append(b.tensor(name, (), "RESOURCE"))
+        options = options_of("VarHandleOp", name, {**kind, "shape": X.shape})
+        b.op("CUSTOM", [], handles[-1:], custom_code="FlexVarHandleOp", custom_options=options)
+    values = [x, b.op("NEG", [x], [b.tensor("negative", X.shape)])]
+    for handle, value in zip(handles, values, strict=True):
+        if assigns:
+            options = options_of("AssignVariableOp", "assign", kind, HANDLE, (X.dtype, X.shape))
+            code = "FlexAssignVariableOp"
+            b.op("CUSTOM", [handle, value], [], custom_code=code, custom_options=options)
+    for i, handle in enumerate(handles):
+        reads.append(b.tensor(f"y{i}", X.shape))
+        options = options_of("ReadVariableOp", "read", kind, HANDLE)
+        b.op(
+            "CUSTOM", [handle], reads[-1:], custom_code="FlexReadVariableOp", custom_options=options
+        )
+    return b.outputs(*reads)
+
+
+def test_a_variable_without_a_value_is_an_error(builder, saved):
+    interpreter = Interpreter(model_content=saved(variables(builder, assigns=False)))
+    with pytest.raises(RuntimeError, match="takes a variable to which a value was assigned"):
+        run(interpreter, X)
+
+
+def test_variables_are_told_by_their_names(builder, saved):
+    interpreter = Interpreter(model_content=saved(variables(builder, assigns=True)))
+    assert [y.tolist() for y in run(interpreter, X)] == [X.tolist(), (-X).tolist()]
+
+
+def test_what_is_printed(capsys):
+    interpreter = Interpreter(model_path=str(FOLDER / "shown.tflite"))
+    run(interpreter, np.float32([1, 2.5]))
+    assert capsys.readouterr().err == "x is [1 2.5]\n"
+
+
+def test_nothing_is_printed_to_files(builder, saved):
+    options = options_of(
+        "PrintV2", "op", {"output_stream": b"file:///tmp/never"}, (np.dtype(object), ())
+    )
+    b = builder("main")
+    y = b.input("x", (), "STRING")
+    b.op("CUSTOM", [y], [], custom_code="FlexPrintV2", custom_options=options)
+    with pytest.raises(RuntimeError, match="a model opens no files"):
         Interpreter(model_content=saved(b.outputs(y))).allocate_tensors()

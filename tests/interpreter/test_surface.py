@@ -9,6 +9,7 @@ import pytest
 from building import Builder, save
 
 from flatlite.errors import ModelError
+from flatlite.interpreter.ops import random
 from flatlite.lite import Interpreter, Limits
 
 f32 = np.float32
@@ -230,3 +231,72 @@ def test_a_result_of_a_size_that_is_not_allowed():
     with pytest.raises(MemoryError, match="need 4,000,000,000 bytes, at most 4,194,304"):
         count(interpreter, 1e9)
     np.testing.assert_array_equal(count(interpreter, 5), np.arange(5))
+
+
+def lone(kind, constants, outputs=(((None,), "FLOAT32"),), **options):
+    """An operator of constants alone."""
+    b = Builder()
+    operands = [b.constant(f"c{i}", x) for i, x in enumerate(constants)]
+    results = [b.tensor(f"y{i}", shape, dtype) for i, (shape, dtype) in enumerate(outputs)]
+    b.op(kind, operands, results, **options)
+    return save(b.outputs(*results))
+
+
+MANY = np.int32([10**9])
+SEEDS = {"seed": 1, "seed2": 2}
+FAR_LARGER = {
+    "FILL": lone("FILL", [MANY, f32(3)]),
+    "TILE": lone("TILE", [f32([3]), MANY]),
+    "ONE_HOT": lone("ONE_HOT", [np.int32([3]), MANY[0], f32(1), f32(0)], axis=0),
+    "PAD": lone("PAD", [f32([1]), np.int32([[0, 10**9]])]),
+    "ADD": lone("ADD", [np.ones((30000, 1), f32), np.ones(30000, f32)], [((None,) * 2, "FLOAT32")]),
+    "RANGE": lone("RANGE", [np.int32(0), MANY[0], np.int32(1)], [((None,), "INT32")]),
+    "RANDOM_UNIFORM": lone("RANDOM_UNIFORM", [MANY], **SEEDS),
+    "RANDOM_STANDARD_NORMAL": lone("RANDOM_STANDARD_NORMAL", [MANY], **SEEDS),
+    "MULTINOMIAL": lone("MULTINOMIAL", [f32([[1, 2]]), MANY[0]], [((1, None), "INT64")], **SEEDS),
+    "STABLEHLO_IOTA": lone("STABLEHLO_IOTA", [], [((10**9,), "INT32")], iota_dimension=0),
+    "STABLEHLO_RNG_BIT_GENERATOR": lone(
+        "STABLEHLO_RNG_BIT_GENERATOR",
+        [np.uint64([1, 2])],
+        [((2,), "UINT64"), ((10**9,), "UINT32")],
+        algorithm=1,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FAR_LARGER)
+@pytest.mark.parametrize(
+    ("limits", "error", "message"),
+    [
+        (Limits(memory=1 << 26), MemoryError, "need .* at most 67,108,864 may be used"),
+        (Limits(elements=1 << 20), (RuntimeError, ModelError), "at most 1,048,576 elements in "),
+    ],
+    ids=["memory", "elements"],
+)
+def test_constants_make_results_within_limits(kind, limits, error, message):
+    """Before there is memory for them: a model of 1 KB may ask for any size."""
+    with pytest.raises(error, match=message):
+        allocated(FAR_LARGER[kind], (), limits=limits).invoke()
+
+
+@pytest.mark.parametrize("kind", ["MULTINOMIAL", "RANGE", "RANDOM_STANDARD_NORMAL"])
+def test_many_numbers_end_in_time(kind):
+    interpreter = allocated(FAR_LARGER[kind], ())
+    with pytest.raises(TimeoutError):
+        interpreter.invoke(timeout=0.1)
+
+
+def test_blocks_of_samples_are_one_stream(monkeypatch):
+    """MULTINOMIAL's classes, however few numbers are drawn at once."""
+    model = lone(
+        "MULTINOMIAL", [f32([[1, 2], [0, 3]]), np.int32(37)], [((2, 37), "INT64")], **SEEDS
+    )
+    classes = []
+    for block in (1 << 20, 10):
+        monkeypatch.setattr(random, "_BLOCK", block)
+        interpreter = allocated(model, ())
+        for _ in range(2):
+            interpreter.invoke()
+            classes.append(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]))
+    assert len(np.unique(classes[0])) == 2
+    np.testing.assert_array_equal(classes[2:], classes[:2])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import running
 from cases import OPTIMIZED, Case, all_cases, content
 from fuzz.compare import difference, tolerance_of
 
@@ -113,3 +114,28 @@ def test_what_a_file_says_holds_in_every_version(case, litert):
 def test_rules_give_known_versions():
     for kind, rules in RULES.items():
         assert {version for version, _ in rules} <= set(known_versions(kind)), kind
+
+
+def activated():
+    """The first case of each operator that names an activation, but for the stateful ones."""
+    cases = {}
+    for case in all_cases():
+        if isinstance(case, Case) and case.oracle is not None:
+            file = content(case)
+            options = model.load(file).subgraphs[0].operators[0].options
+            if hasattr(options, "fused_activation_function"):
+                cases.setdefault(case.op, case)
+    return list(cases.values())
+
+
+@pytest.mark.parametrize("case", activated(), ids=lambda case: case.op)
+@pytest.mark.parametrize("number", [77, -1])
+def test_activations_that_nobody_knows_are_none(case, number, litert):
+    """A later schema may have more; LiteRT takes them for none."""
+    read = model.load(content(case))
+    read.subgraphs[0].operators[0].options.fused_activation_function = number
+    file = model.save(read)
+    theirs = litert.run(file, [case.feeds], case.oracle)
+    assert not isinstance(theirs, str), theirs
+    ours = list(running.answers(Interpreter(model_content=file), *case.feeds))
+    assert not difference(ours, theirs[0], max(tolerance_of([case.op]), case.rtol, case.atol))

@@ -32,6 +32,9 @@ _FORGET, _OUTPUT, _NEW = 1, 2, 3
 _OF_GATES = {_FORGET: (3, 4, 5), _NEW: (6, 7, 8), _OUTPUT: (9, 10, 11)}
 """Gate -> the intermediates of its sum and its two products."""
 _CELL_SCALE = 2.0**-15
+"""What TFLite computes with, whatever scale the cell state has."""
+_CELL_TYPES = ("int16", "int32")
+"""TFLite keeps int16 in the memory of either."""
 _STEPS = 15  # bits after the point of gates and of the cell
 
 _Multiplier = tuple[int, int]
@@ -152,9 +155,10 @@ def lstm_int8(
         memory_after: np.ndarray,
         out: np.ndarray,
     ) -> None:
+        before, updated = _as_int16(memory), _as_int16(memory_after)
         with np.errstate(all="ignore"):
-            after = cell.step(x, hidden, memory.astype(np.int64))
-        hidden_after[...], memory_after[...] = after
+            after = cell.step(x, hidden, before.astype(np.int64))
+        hidden_after[...], updated[...] = after
         out[...] = after[0]
 
     def emit(program: Program) -> None:
@@ -164,19 +168,21 @@ def lstm_int8(
     return emit
 
 
+def _as_int16(memory: np.ndarray) -> np.ndarray:
+    """The int16 that a cell state [batch, n] begins with."""
+    numbers = memory.reshape(-1).view(np.int16)
+    return numbers[: memory.size].reshape(memory.shape)
+
+
 def _cell(node: Node, x: Operand, parts: Parts, positions: tuple[int, int]) -> _Cell:
     hidden, memory = (node.inputs[place] for place in positions)
     assert hidden is not None and memory is not None
-    states = ((hidden, np.int8), (memory, np.int16))
-    for state, dtype in states:
+    states = ((hidden, ("int8",)), (memory, _CELL_TYPES))
+    for state, names in states:
         node.require(
-            state.dtype == dtype,
-            f"'{state.name}' must be {np.dtype(dtype)}, got {tf_name(state.dtype)}",
+            state.dtype.name in names,
+            f"'{state.name}' must be {' or '.join(names)}, got {tf_name(state.dtype)}",
         )
-    scale = _scale(node, memory)
-    node.require(
-        scale == _CELL_SCALE, f"the scale of the cell state must be {_CELL_SCALE}, got {scale}"
-    )
     inner = [
         quantization_of(node, tensor, f"intermediate tensor {i}")
         for i, tensor in enumerate(node.intermediates)
@@ -221,8 +227,6 @@ def _cell(node: Node, x: Operand, parts: Parts, positions: tuple[int, int]) -> _
 
     assert parts.projection is not None and parts.projection_bias is not None
     projected = float(_scale(node, parts.projection)) * _CELL_SCALE / float(_scale(node, hidden))
-    options, out = node.options, quantization_of(node, node.outputs[0], "the output")
-    cell_clip = options.cell_clip if 0 < options.cell_clip < 1 else 0.0
     return _Cell(
         gate(_FORGET, 0),
         gate(_NEW, 1),
@@ -231,10 +235,22 @@ def _cell(node: Node, x: Operand, parts: Parts, positions: tuple[int, int]) -> _
         _value(node, parts.projection_bias, np.int32).astype(np.int64),
         quantize_multiplier(float(np.float32(projected))),
         quantization_of(node, hidden, f"'{hidden.name}'").zero_point,
-        (
-            int(min(np.float32(cell_clip) / np.float32(_CELL_SCALE), 32767)),
-            int(min(np.float32(options.proj_clip) / np.float32(out.scale), 127)),
-        ),
+        _limits(node, _scale(node, memory)),
+    )
+
+
+def _limits(node: Node, cell_scale: np.float32) -> tuple[int, int]:
+    """Limits of both states, cell and result, 0 for none.
+
+    TFLite reads them only where the cell state has the scale that it computes with.
+    """
+    if cell_scale != _CELL_SCALE:
+        return 0, 0
+    options, out = node.options, quantization_of(node, node.outputs[0], "the output")
+    cell_clip = options.cell_clip if 0 < options.cell_clip < 1 else 0.0
+    return (
+        int(min(np.float32(cell_clip) / cell_scale, 32767)),
+        int(min(np.float32(options.proj_clip) / np.float32(out.scale), 127)),
     )
 
 

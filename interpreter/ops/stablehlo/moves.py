@@ -17,7 +17,7 @@ from ....engine.plan.buffer import Buffer, arena, constant
 from ....engine.plan.view import View, contiguous_strides
 from ....engine.sizes import largest
 from ....schema.dtypes import tf_name
-from ...checks import same_dtype
+from ...checks import check_result_size, same_dtype
 from ...plan.substitution import moves_any
 from ...registry import op
 from ..window import offsets
@@ -46,6 +46,7 @@ def iota(node: Node) -> None:
     if dtype is None:
         node.fail("the type of the result is not declared")
     node.require(dtype.kind not in "bO", f"indices are no {tf_name(dtype)}")
+    check_result_size(node, (1, shape[axis]), np.dtype(np.int64))
     column = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
     node.result(shape, dtype, value=np.broadcast_to(column.astype(dtype), shape))
 
