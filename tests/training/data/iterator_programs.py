@@ -207,7 +207,24 @@ def imported(tf):
         return _all(session, graph.get_tensor_by_name(name))
 
 
+def one_shot_checks(tf):
+    """What only checks, or has a value of its own, is no state that a one-shot iterator reads."""
+    D = tf.data.Dataset
+    size = tf.placeholder_with_default(np.int64(2), [])
+    with tf.control_dependencies([tf.Assert(tf.greater(size, 1), ["small"])]):
+        size = tf.identity(size)
+    element = tf.data.make_one_shot_iterator(D.range(3).batch(size)).get_next()
+    folder = tf.test.get_temp_dir()
+    for name in ("b", "a"):
+        with tf.gfile.GFile(f"{folder}/{name}.line", "w") as file:
+            file.write(name)
+    files = D.list_files(folder + "/*.line", shuffle=False).flat_map(tf.data.TextLineDataset)
+    line = tf.data.make_one_shot_iterator(files).get_next()
+    with tf.Session() as session:
+        return [_all(session, element), session.run(line).decode()]
+
+
 PROGRAMS = (
-    initializable, one_shot, two_consumers, from_structure, from_string_handle, captured,
-    optionals, continues, generator_runs, seeds, trained, imported,
+    initializable, one_shot, one_shot_checks, two_consumers, from_structure, from_string_handle,
+    captured, optionals, continues, generator_runs, seeds, trained, imported,
 )  # fmt: skip
