@@ -76,7 +76,7 @@ def _number(item: object, dtype: np.dtype) -> np.ndarray:
     array = np.asarray(item)
     is_integer = array.dtype.kind in "iu" and dtype.kind in "iu"
     if isinstance(item, (np.ndarray, np.generic)) or not array.size or is_integer:
-        return (array if dtype.kind == "c" else array.real).astype(dtype, copy=False)
+        return (array if dtype.kind == "c" else np.real(array)).astype(dtype, copy=False)
     if array.dtype.kind in "SUO":
         raise TypeError
     return array.astype(dtype, casting="same_kind", copy=False)
