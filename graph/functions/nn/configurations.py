@@ -57,9 +57,11 @@ def from_config(value: object) -> object:
 
     Raises ValueError where there is no initializer of that name.
     """
-    if not isinstance(value, Mapping) or "class_name" not in value:
+    if not isinstance(value, Mapping):
         return value
     described = cast("Mapping[str, object]", value)
+    if "class_name" not in described:
+        return described
     kind = getattr(initializers, str(described["class_name"]), None)
     if not isinstance(kind, type) or not issubclass(kind, Initializer):
         raise ValueError(f"Unknown initializer: {described['class_name']}")

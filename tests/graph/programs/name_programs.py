@@ -113,6 +113,34 @@ def invariant_structures(tf):
 
 
 @program
+def results_of_counts(tf):
+    """The operations that give counts and a loss."""
+    x = tf.constant([1.0, 0.0, 1.0])
+    counts = [tf.metrics.true_positives(x, x), tf.metrics.false_negatives(x, x)]
+    loss = tf.losses.mean_pairwise_squared_error(tf.ones([2, 3]), tf.ones([2, 3]))
+    return [*(value.name for value, _ in counts), loss.name]
+
+
+@program
+def variables_of_scopes(tf):
+    """Arguments by their positions, in another scope's name; variables that are there."""
+    with tf.variable_scope("a") as scope:
+        pass
+    store = next(iter(tf.get_collection(("__variable_store",))), None)
+    ones, zeros = tf.ones_initializer(), tf.zeros_initializer()
+    first = scope.get_variable(store, "v", [2], tf.float32, ones, None, None, False)
+    same = scope.get_variable(store, "v", [2], tf.float32, zeros, None, True)
+    try:
+        scope.get_variable(store, "w", [2], reuse=True)
+    except ValueError as error:
+        refused = str(error).split(".")[0]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        value = session.run(first).tolist()
+    return [first.name, first is same, first.trainable, value, refused]
+
+
+@program
 def layer_configurations(tf):
     """What layers say of themselves, and layers made of it; not what TensorFlow alone says."""
     layers = tf.layers
