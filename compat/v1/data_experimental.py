@@ -14,7 +14,7 @@ HOMES = {
         "from_variant get_single_element get_structure group_by_reducer group_by_window "
         "ignore_errors map_and_batch map_and_batch_with_legacy_function parallel_interleave "
         "parse_example_dataset prefetch_to_device sample_from_datasets scan shuffle_and_repeat "
-        "take_while to_variant unbatch unique"
+        "rejection_resample snapshot take_while to_variant unbatch unique"
     ),
     "training.data.iterators": "Optional get_next_as_optional",
     "training.data.options": (

@@ -30,9 +30,11 @@ from ...training.data.experimental import map_and_batch_with_legacy_function as 
 from ...training.data.experimental import parallel_interleave as parallel_interleave
 from ...training.data.experimental import parse_example_dataset as parse_example_dataset
 from ...training.data.experimental import prefetch_to_device as prefetch_to_device
+from ...training.data.experimental import rejection_resample as rejection_resample
 from ...training.data.experimental import sample_from_datasets as sample_from_datasets
 from ...training.data.experimental import scan as scan
 from ...training.data.experimental import shuffle_and_repeat as shuffle_and_repeat
+from ...training.data.experimental import snapshot as snapshot
 from ...training.data.experimental import take_while as take_while
 from ...training.data.experimental import to_variant as to_variant
 from ...training.data.experimental import unbatch as unbatch

@@ -338,6 +338,7 @@ Lgamma: RawOp
 LinSpace: RawOp
 ListDiff: RawOp
 LoadAndRemapMatrix: RawOp
+LoadDataset: RawOp
 Log: RawOp
 Log1p: RawOp
 LogMatrixDeterminant: RawOp
@@ -648,6 +649,7 @@ RsqrtGrad: RawOp
 SampleDistortedBoundingBox: RawOp
 SampleDistortedBoundingBoxV2: RawOp
 Save: RawOp
+SaveDataset: RawOp
 SaveSlices: RawOp
 SaveV2: RawOp
 ScalarSummary: RawOp
@@ -700,6 +702,7 @@ Sinh: RawOp
 Size: RawOp
 SkipDataset: RawOp
 Slice: RawOp
+SnapshotDatasetV2: RawOp
 SobolSample: RawOp
 Softmax: RawOp
 SoftmaxCrossEntropyWithLogits: RawOp

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..core.build import ops
@@ -44,16 +46,21 @@ def _parts(dy: Tensor, inputs: list[Tensor], axis: Tensor) -> list[Tensor]:
     return [ops.Slice(dy, begin, size) for begin, size in zip(offsets, sizes, strict=True)]
 
 
+def _joined(parts: Sequence[Tensor], axis: Tensor) -> Tensor:
+    """One after the other along `axis`; a single one as it is."""
+    return ops.ConcatV2(list(parts), axis) if len(parts) > 1 else parts[0]
+
+
 @gradient("Split", fills_zeros=True)
 def split(op: Operation, *dys: Tensor) -> tuple[None, Tensor]:
     """Joined again."""
-    return None, ops.ConcatV2(list(dys), op.inputs[0])
+    return None, _joined(dys, op.inputs[0])
 
 
 @gradient("SplitV", fills_zeros=True)
 def split_v(op: Operation, *dys: Tensor) -> tuple[Tensor, None, None]:
     """Joined again."""
-    return ops.ConcatV2(list(dys), op.inputs[2]), None, None
+    return _joined(dys, op.inputs[2]), None, None
 
 
 @gradient("Pack")

@@ -58,6 +58,18 @@ class TensorShapeProto(Message, Protocol):
     unknown_rank: bool
 
 
+class SnapshotMetadata(Message, Protocol):
+    """What a folder of elements says of itself."""
+
+    graph_hash: str
+    run_id: str
+    creation_timestamp: int
+    version: int
+    dtype: Repeated[int]
+    num_elements: int
+    finalized: bool
+
+
 class TensorProto(Message, Protocol):
     """A constant; the fields for elements of the several types are taken by name."""
 

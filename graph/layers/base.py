@@ -17,7 +17,7 @@ import copy
 import inspect
 from collections.abc import Callable, Generator, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypedDict, cast
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from ..core.scopes import GraphKeys, get_collection_ref, name_scope
 from ..core.tensor_shape import TensorShape
 from ..functions.array import creation
 from ..functions.array.slices import get_item
-from ..functions.nn.configurations import numbered, snake_case
+from ..functions.nn.configurations import Config, as_config, from_config, numbered, snake_case
 from ..functions.nn.named_functions import constraint_of, initializer_of, regularizer_of
 from ..variables.get_variable import get_variable
 from ..variables.variable_lists import global_variables
@@ -38,6 +38,8 @@ from ..variables.variable_scope import VariableScope, variable_scope
 from ..variables.variables import Variable
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
     from ..variables.variable_scope import InitializerLike, Regularizer, Reuse
     from ..variables.variables import Constraint
@@ -140,6 +142,9 @@ class Layer:
         _reuse: Whether it uses variables that are there.
     """
 
+    CONFIGURED: ClassVar[str] = ""
+    """The arguments, beside those of all layers, that `get_config` tells."""
+
     def __init__(
         self,
         trainable: bool = True,
@@ -169,6 +174,27 @@ class Layer:
         if _scope:
             with variable_scope(_scope) as captured:
                 self._scope = captured
+
+    def get_config(self) -> Config:
+        """The arguments it was made with: numbers, text, and functions by their names."""
+        dtype = None if self._dtype is None else self._dtype.name
+        config: Config = {"name": self._name, "trainable": self.trainable, "dtype": dtype}
+        config |= {name: as_config(getattr(self, name)) for name in self.CONFIGURED.split()}
+        if config.get("activation", "") is None:
+            config["activation"] = "linear"
+        return config
+
+    @classmethod
+    def from_config(cls, config: Config) -> Self:
+        """A layer, with variables of its own, made with the arguments that `get_config` gives.
+
+        Raises:
+            TypeError: There is an argument that the layer does not take.
+            ValueError: A function or an initializer has another name than TensorFlow's.
+        """
+        return cast("Callable[..., Self]", cls)(
+            **{name: from_config(value) for name, value in config.items()}
+        )
 
     @property
     def name(self) -> str:

@@ -65,6 +65,12 @@ class Conv(Layer):
     rank = 2
     is_transposed = False
 
+    CONFIGURED = (
+        "filters kernel_size strides padding data_format dilation_rate activation "
+        "use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
+        "activity_regularizer kernel_constraint bias_constraint"
+    )
+
     def __init__(
         self,
         filters: int,
@@ -268,6 +274,12 @@ class ConvTranspose(Conv):
 
     is_transposed = True
 
+    CONFIGURED = (
+        "filters kernel_size strides padding data_format activation use_bias "
+        "kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
+        "activity_regularizer kernel_constraint bias_constraint"
+    )
+
     def __init__(
         self,
         filters: int,
@@ -356,6 +368,14 @@ class SeparableConv(Conv):
         depthwise_initializer, depthwise_regularizer, depthwise_constraint: Of the first kernel.
         pointwise_initializer, pointwise_regularizer, pointwise_constraint: Of the second.
     """
+
+    CONFIGURED = (
+        "filters kernel_size strides padding data_format dilation_rate activation "
+        "use_bias bias_initializer bias_regularizer activity_regularizer bias_constraint "
+        "depth_multiplier depthwise_initializer pointwise_initializer "
+        "depthwise_regularizer pointwise_regularizer depthwise_constraint "
+        "pointwise_constraint"
+    )
 
     def __init__(
         self,

@@ -49,6 +49,11 @@ class Dense(Layer):
     Raises ValueError when the last dimension of the inputs is not known.
     """
 
+    CONFIGURED = (
+        "units activation use_bias kernel_initializer bias_initializer kernel_regularizer "
+        "bias_regularizer activity_regularizer kernel_constraint bias_constraint"
+    )
+
     def __init__(
         self,
         units: int,
@@ -153,6 +158,8 @@ class Dropout(Layer):
         **kwargs: Of Layer.
     """
 
+    CONFIGURED = "rate noise_shape seed"
+
     def __init__(
         self,
         rate: float | Tensor = 0.5,
@@ -192,6 +199,8 @@ class Flatten(Layer):
         data_format: "channels_first" has channels moved behind the others before.
         **kwargs: Of Layer.
     """
+
+    CONFIGURED = "data_format"
 
     def __init__(self, data_format: str | None = None, **kwargs: Unpack[NamedOptions]):
         super().__init__(**kwargs)

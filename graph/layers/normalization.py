@@ -60,6 +60,12 @@ class BatchNormalization(Layer):
     Raises ValueError when a size that is needed is not known, or options do not go together.
     """
 
+    CONFIGURED = (
+        "axis momentum epsilon center scale beta_initializer gamma_initializer "
+        "moving_mean_initializer moving_variance_initializer beta_regularizer "
+        "gamma_regularizer beta_constraint gamma_constraint"
+    )
+
     def __init__(
         self,
         axis: int | Sequence[int] = -1,

@@ -49,6 +49,8 @@ class Pooling(Layer):
     rank = 2
     function: Callable[..., Tensor]
 
+    CONFIGURED = "pool_size strides padding data_format"
+
     def __init__(
         self,
         pool_size: Numbers,

@@ -29,6 +29,7 @@ MODULES = (
     "dataset_functions",
     "dataset_iterators",
     "dataset_orders",
+    "dataset_snapshots",
     "dataset_sources",
     "dataset_transforms",
     "distorted_boxes",

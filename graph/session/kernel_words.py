@@ -88,6 +88,8 @@ def _bias(op: Operation, shapes: Sequence[Sizes], values: Values) -> str | None:
 
 def _labels(op: Operation, shapes: Sequence[Sizes], values: Values) -> str | None:
     logits, labels = shapes
+    if len(labels) != 1:
+        return f"labels must be 1-D, but got shape {shown(labels)}"
     if logits[:1] == labels[:1]:
         return None
     return (

@@ -22,7 +22,7 @@ from .variables import Constraint, Variable
 if TYPE_CHECKING:
     from ..core.graph import Tensor
     from ..core.protocols import Collection, DeviceSpec
-    from ..core.typing import DTypeLike, TensorLike
+    from ..core.typing import DTypeLike, ShapeLike, TensorLike
     from .initializers import Initializer
     from .partitioned import PartitionedVariable, Partitioner
 
@@ -91,11 +91,42 @@ class VariableScope:
         return self.original_name_scope
 
     def get_variable(
-        self, var_store: object, name: str, *args: object, **kwargs: object
+        self,
+        var_store: object,
+        name: str,
+        shape: ShapeLike | None = None,
+        dtype: DTypeLike | None = None,
+        initializer: InitializerLike | None = None,
+        regularizer: Regularizer | None = None,
+        reuse: Reuse = None,
+        trainable: bool | None = None,
+        collections: Iterable[str] | None = None,
+        caching_device: DeviceSpec = None,
+        partitioner: Partitioner | None = None,
+        validate_shape: bool = True,
+        use_resource: bool | None = None,
+        custom_getter: Getter | None = None,
+        constraint: Constraint | None = None,
+        synchronization: object = None,
+        aggregation: object = None,
     ) -> Variable:
-        """What `get_variable` gives within this scope; `var_store` is the graph's in any case."""
-        with variable_scope(self, auxiliary_name_scope=False):
-            return implementation("get_variable")(name, *args, **kwargs)
+        """What `get_variable` gives within this scope.
+
+        Args:
+            var_store: Taken for TensorFlow's sake: it is the graph's.
+            reuse: As of `variable_scope`.
+            name, shape, dtype, initializer, regularizer, trainable, collections, caching_device,
+            partitioner, validate_shape, use_resource, custom_getter, constraint, synchronization,
+            aggregation: As of `get_variable`.
+
+        Raises ValueError as `get_variable` does.
+        """
+        with variable_scope(self, reuse=reuse, auxiliary_name_scope=False):
+            return implementation("get_variable")(
+                name, shape, dtype, initializer, regularizer, trainable, collections,
+                caching_device, partitioner, validate_shape, use_resource, custom_getter,
+                constraint, synchronization, aggregation,
+            )  # fmt: skip
 
     def reuse_variables(self) -> None:
         """Lets variables only be found again from now on."""

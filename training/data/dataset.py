@@ -17,7 +17,9 @@ from .grouping import Grouping
 from .iterators import Iterator as DatasetIterator
 from .iterators import element_of, make_initializable_iterator, make_one_shot_iterator
 from .options import Options
+from .resampling import Resampling
 from .selection import Selection
+from .snapshots import Snapshots
 from .sources import Sources
 from .structures import DatasetSpec
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 Transformation = Callable[["Dataset"], "Dataset"]
 
 
-class Dataset(Sources, Elementwise, Selection, Batching, Grouping):
+class Dataset(Sources, Elementwise, Selection, Batching, Grouping, Snapshots, Resampling):
     """Elements of one structure, which an iterator goes through.
 
     Elements are tensors, tf.SparseTensors or datasets, or tuples and mappings of them.

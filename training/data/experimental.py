@@ -14,6 +14,8 @@ from . import structures
 from .base import int64, of_variant, seeds
 from .dataset import Dataset, Transformation
 from .functions import ElementFunction, UserFunction
+from .resampling import ClassOf
+from .snapshots import Reader
 from .structures import Structure
 
 if TYPE_CHECKING:
@@ -157,6 +159,26 @@ def shuffle_and_repeat(
 def scan(initial_state: Structure, scan_func: UserFunction) -> Transformation:
     """`Dataset.scan` as a transformation."""
     return lambda dataset: dataset.scan(initial_state, scan_func)
+
+
+def rejection_resample(
+    class_func: ClassOf,
+    target_dist: TensorLike,
+    initial_dist: TensorLike | None = None,
+    seed: int | None = None,
+) -> Transformation:
+    """`Dataset.rejection_resample` as a transformation."""
+    return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
+
+
+def snapshot(
+    path: TensorLike,
+    compression: str | None = "AUTO",
+    reader_func: Reader | None = None,
+    shard_func: UserFunction | None = None,
+) -> Transformation:
+    """`Dataset.snapshot` as a transformation."""
+    return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
 
 
 def take_while(predicate: UserFunction) -> Transformation:

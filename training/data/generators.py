@@ -41,16 +41,24 @@ class _Runs:
     def next(self, number: np.ndarray) -> list[np.ndarray]:
         """The components of the next element; StopIteration behind the last."""
         element = next(self._iterators[int(number)])
+        expected = structures.types_of(self._spec)
         try:
             parts = structures.flatten_up_to(self._spec, element)
+            expected = self._spec
+            specs = cast("list[TensorSpec]", structures.flatten(self._spec))
+            arrays = [_array(item, spec) for item, spec in zip(parts, specs, strict=True)]
         except (TypeError, ValueError):
             raise TypeError(
                 "`generator` yielded an element that did not match the expected structure. The "
-                f"expected structure was {structures.types_of(self._spec)}, but the yielded "
-                f"element was {element}."
+                f"expected structure was {expected}, but the yielded element was {element}."
             ) from None
-        pairs = zip(parts, structures.flatten(self._spec), strict=True)
-        return [_array(item, cast("TensorSpec", spec)) for item, spec in pairs]
+        for array, spec in zip(arrays, specs, strict=True):
+            if not spec.shape.is_compatible_with(array.shape):
+                raise TypeError(
+                    f"`generator` yielded an element of shape {array.shape} where an element of "
+                    f"shape {spec.shape} was expected."
+                )
+        return arrays
 
     def end(self, number: np.ndarray) -> np.ndarray:
         """Forgets one."""
@@ -60,31 +68,29 @@ class _Runs:
 
 def _array(item: object, spec: TensorSpec) -> np.ndarray:
     dtype = as_numpy(spec.dtype)
-    try:
-        array = np.asarray(_encoded(item) if dtype.hasobject else item)
-        same = array if dtype.hasobject else array.astype(dtype, casting="same_kind", copy=False)
-        if not dtype.hasobject and array.dtype.kind in "SUO":
-            raise TypeError
-    except (TypeError, ValueError):
-        raise TypeError(
-            "`generator` yielded an element that could not be converted to the expected type. The "
-            f"expected type was {spec.dtype.name}, but the yielded element was {item}."
-        ) from None
-    if not spec.shape.is_compatible_with(same.shape):
-        raise TypeError(
-            f"`generator` yielded an element of shape {same.shape} where an element of shape "
-            f"{spec.shape} was expected."
-        )
-    return same
+    return _encoded(item) if dtype.hasobject else _number(item, dtype)
+
+
+def _number(item: object, dtype: np.dtype) -> np.ndarray:
+    """NumPy's values as any number; Python's only where they are of the kind of `dtype`."""
+    array = np.asarray(item)
+    is_integer = array.dtype.kind in "iu" and dtype.kind in "iu"
+    if isinstance(item, (np.ndarray, np.generic)) or not array.size or is_integer:
+        return (array if dtype.kind == "c" else np.real(array)).astype(dtype, copy=False)
+    if array.dtype.kind in "SUO":
+        raise TypeError
+    return array.astype(dtype, casting="same_kind", copy=False)
 
 
 def _encoded(item: object) -> np.ndarray:
-    """Texts as bytes, in an array of objects."""
+    """Texts as bytes, in an array of objects; TypeError for anything else."""
     array = np.asarray(item, object)
     encoded = np.empty(array.shape, object)
     for place in np.ndindex(array.shape):
         text = cast("object", array[place])
         encoded[place] = text.encode() if isinstance(text, str) else text
+        if not isinstance(encoded[place], bytes):
+            raise TypeError
     return encoded
 
 

@@ -245,9 +245,9 @@ def make_one_shot_iterator(dataset: DatasetBase) -> Iterator:
 
 
 def _require_repeatable(op: Operation) -> None:
-    if op.type in ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault"):
+    if op.type in ("Placeholder", "PlaceholderV2"):
         raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
-    is_stateful = op.signature is not None and op.signature.is_stateful
+    is_stateful = op.signature is not None and op.signature.is_stateful and bool(op.outputs)
     if (is_stateful and "Dataset" not in op.type) or op.type in ("VariableV2", "Variable"):
         raise ValueError(
             f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value."

@@ -17,6 +17,7 @@ from . import structures
 from .base import DatasetBase, attributes, of_variant, seeds
 from .generators import generated
 from .options import Options
+from .structures import DatasetSpec
 
 if TYPE_CHECKING:
     from ...graph.core.graph import Tensor
@@ -220,7 +221,7 @@ class Sources(DatasetBase):
     @staticmethod
     def sample_from_datasets(
         datasets: Sequence[Dataset],
-        weights: TensorLike | None = None,
+        weights: TensorLike | Dataset | None = None,
         seed: int | None = None,
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
@@ -229,7 +230,8 @@ class Sources(DatasetBase):
 
         Args:
             datasets: At least one, with elements alike.
-            weights: How likely each is, a vector; all alike by default.
+            weights: How likely each is, a vector, or a dataset with one for each choice; all alike
+                by default.
             seed: Of the choice; with the graph's.
             stop_on_empty_dataset: Whether it ends with the first dataset that does.
             rerandomize_each_iteration: Taken for TensorFlow's sake: the choices are the same each
@@ -239,9 +241,15 @@ class Sources(DatasetBase):
         """
         if not datasets:
             raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
-        n = len(datasets)
+        n, draws = len(datasets), Sources.random(seed).batch(2, True)
+        if isinstance(weights, DatasetSpec.whole):
+            if n == 1:
+                return datasets[0]
+            pairs = Sources.zip((draws, weights))
+            choices = pairs.map(lambda pair, likely: _choice(likely, pair))
+            return _directed(choices, datasets, stop_on_empty_dataset)
         chances = np.full(n, 1 / n, np.float32) if weights is None else weights
-        likely = convert_to_tensor(chances, name="weights")
+        likely = convert_to_tensor(cast("TensorLike", chances), name="weights")
         if likely.sizes is not None and likely.sizes != (n,):
             raise ValueError(
                 "Invalid `weights`. `weights` should have the same length as `datasets` but got "
@@ -249,13 +257,7 @@ class Sources(DatasetBase):
             )
         if n == 1:
             return datasets[0]
-        logits = ops.ExpandDims(ops.Log(likely), np.int32(0))
-
-        def choice(pair: Tensor) -> Tensor:
-            drawn = ops.StatelessMultinomial(logits, np.int32(1), pair)
-            return cast("Tensor", ops.Squeeze(drawn, squeeze_dims=[0, 1]))
-
-        choices = Sources.random(seed).batch(2, True).map(choice)
+        choices = draws.map(lambda pair: _choice(likely, pair))
         return _directed(choices, datasets, stop_on_empty_dataset)
 
     @staticmethod
@@ -294,6 +296,13 @@ class Sources(DatasetBase):
             first, step = (convert_to_tensor(x, as_numpy(dtype)) for x in (start, step))
             ones = Sources.from_tensors(0).repeat(None)
             return ones.scan(first, lambda state, _: (ops.AddV2(state, step), state))
+
+
+def _choice(likely: Tensor, pair: Tensor) -> Tensor:
+    """One of some numbers, drawn by how likely each is and by two seeds."""
+    logits = ops.ExpandDims(ops.Log(likely), np.int32(0))
+    drawn = ops.StatelessMultinomial(logits, np.int32(1), pair)
+    return cast("Tensor", ops.Squeeze(drawn, squeeze_dims=[0, 1]))
 
 
 def _axes(tensor: Tensor) -> np.ndarray:

@@ -37,7 +37,8 @@ def is_nested(item: object) -> TypeGuard[Sequence[object] | Mapping[str, object]
 
 def _items(item: Iterable[object]) -> Iterable[object]:
     if isinstance(item, Mapping):
-        return [item[key] for key in sorted(item)]
+        mapping = cast("Mapping[str, object]", item)
+        return [mapping[key] for key in sorted(mapping)]
     return item
 
 

@@ -73,8 +73,7 @@ def placeholder_with_default(
     input: TensorLike, shape: ShapeLike | None, name: str | None = None
 ) -> Tensor:
     """A tensor that has the value of `input` unless it is fed."""
-    value = convert_to_tensor(input)
-    return ops.PlaceholderWithDefault(value, shape=as_shape(shape), name=name)
+    return ops.PlaceholderWithDefault(input, shape=as_shape(shape), name=name)
 
 
 def fill(

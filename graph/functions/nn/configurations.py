@@ -11,7 +11,8 @@ import numpy as np
 from ...core.graph import Tensor
 from ...core.scopes import get_default_graph
 from ...format.tensor_values import get_static_value
-from ...variables.initializers import Initializer
+from ...variables import initializers
+from ...variables.initializers import ConfigValue, Initializer
 from .named_functions import ACTIVATIONS, CONSTRAINTS, REGULARIZERS
 
 Config: TypeAlias = "dict[str, object]"
@@ -49,3 +50,19 @@ def as_config(value: object) -> object:
     if callable(value) and not isinstance(value, type):
         return _IDENTIFIERS.get(value) or getattr(value, "__name__", type(value).__name__)
     return value
+
+
+def from_config(value: object) -> object:
+    """The argument that `as_config` stands for: an initializer, else what it is.
+
+    Raises ValueError where there is no initializer of that name.
+    """
+    if not isinstance(value, Mapping):
+        return value
+    described = cast("Mapping[str, object]", value)
+    if "class_name" not in described:
+        return described
+    kind = getattr(initializers, str(described["class_name"]), None)
+    if not isinstance(kind, type) or not issubclass(kind, Initializer):
+        raise ValueError(f"Unknown initializer: {described['class_name']}")
+    return kind.from_config(cast("dict[str, ConfigValue]", described.get("config", {})))

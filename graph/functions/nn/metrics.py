@@ -231,7 +231,7 @@ def _counted(
     hits = cast(ops.LogicalAnd(a, b), np.float32)
     if weights is not None:
         hits = ops.Mul(hits, cast(weights, np.float32))
-    return count.value(), count.assign_add(reduce_sum(hits))
+    return ops.Identity(count.value()), count.assign_add(reduce_sum(hits))
 
 
 def _count(name: str, cell: tuple[bool, bool], doc: str) -> Callable[..., Metric]:

@@ -302,10 +302,11 @@ def mean_pairwise_squared_error(
             axes = inner_axes(errors)
             count = n_present(errors, factors, per_batch=True)
             squares = reduce_sum(ops.Square(errors), axes, keepdims=True)
-            first = 2.0 * ops.DivNoNan(squares, ops.Maximum(count - 1.0, np.float32(0)))
+            size = ops.Maximum(count - 1.0, np.float32(0))
+            first = 2.0 * ops.DivNoNan(squares, size, name="value")
             total = reduce_sum(errors, axes, keepdims=True)
             pairs = ops.Maximum(count * (count - 1.0), np.float32(0))
-            second = 2.0 * ops.DivNoNan(ops.Square(total), pairs)
+            second = 2.0 * ops.DivNoNan(ops.Square(total), pairs, name="value")
             loss = reduce_sum(ops.Mul(first - second, factors))
             is_weighted = reduce_sum(count) > 0.0
             mean = ops.SelectV2(is_weighted, loss, ops.ZerosLike(loss), name="value")

@@ -32,9 +32,12 @@ def _declared(op: OperationView) -> list[Shape]:
     return list(op.get_attr("output_shapes"))
 
 
-DATASETS = [kind for kind in op_types() if "Dataset" in kind and kind not in (*HANDLES, *ELEMENTS)]
+STEPS = ("MakeIterator", "SaveDataset")
+_OTHERS = (*HANDLES, *ELEMENTS, *STEPS)
+DATASETS = [kind for kind in op_types() if "Dataset" in kind and kind not in _OTHERS]
 for _kind in (*DATASETS, *HANDLES):
     add_row(_kind, None, scalar, pure=False)
 for _kind in ELEMENTS:
     add_row(_kind, None, _declared, pure=False)
-add_row("MakeIterator", None, _nothing, pure=False)
+for _kind in STEPS:
+    add_row(_kind, None, _nothing, pure=False)

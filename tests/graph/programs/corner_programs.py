@@ -310,7 +310,18 @@ def refused_operands(tf):
         }
 
 
+def split_in_one(tf):
+    """The gradients of splits with a single part, and the constant of a default's name."""
+    x = tf.placeholder_with_default(np.float32([[1, 2], [3, 4]]), [None, 2], name="x")
+    parts = [tf.split(x, 1, 1)[0], tf.split(x, [2], 1)[0]]
+    grads = [tf.gradients(part * part, x)[0] for part in parts]
+    with tf.Session() as session:
+        values = [value.tolist() for value in session.run(grads)]
+    return {"values": values, "input": x.op.inputs[0].name}
+
+
 PROGRAMS = (
+    split_in_one,
     *(refused_equations, gradients_without_feeds, views_nest, placeholders_of_old_graphs),
     *(png_sizes, refused_operands),
     *(dropout_wrapper, slices_of_unknown_rank, sparse_reshapes, images_of_unknown_rank),

@@ -5,6 +5,8 @@ What TensorFlow gives is stored in name_programs.json. Each gives what JSON can 
 
 from __future__ import annotations
 
+import json
+
 PROGRAMS = []
 
 
@@ -12,6 +14,11 @@ def program(function):
     """Lists a program."""
     PROGRAMS.append(function)
     return function
+
+
+def plain_config(value):
+    """A configuration as JSON holds it."""
+    return json.loads(json.dumps(value, sort_keys=True, default=str))
 
 
 def arguments_of(tf, name):
@@ -103,6 +110,65 @@ def invariant_structures(tf):
         ([0, (1, 2)], [any_shape, (any_shape, any_shape)]),
     ]
     return [invariant_error(tf, *case) for case in cases]
+
+
+@program
+def results_of_counts(tf):
+    """The operations that give counts and a loss."""
+    x = tf.constant([1.0, 0.0, 1.0])
+    counts = [tf.metrics.true_positives(x, x), tf.metrics.false_negatives(x, x)]
+    loss = tf.losses.mean_pairwise_squared_error(tf.ones([2, 3]), tf.ones([2, 3]))
+    return [*(value.name for value, _ in counts), loss.name]
+
+
+@program
+def variables_of_scopes(tf):
+    """Arguments by their positions, in another scope's name; variables that are there."""
+    with tf.variable_scope("a") as scope:
+        pass
+    store = next(iter(tf.get_collection(("__variable_store",))), None)
+    ones, zeros = tf.ones_initializer(), tf.zeros_initializer()
+    first = scope.get_variable(store, "v", [2], tf.float32, ones, None, None, False)
+    same = scope.get_variable(store, "v", [2], tf.float32, zeros, None, True)
+    try:
+        scope.get_variable(store, "w", [2], reuse=True)
+    except ValueError as error:
+        refused = str(error).split(".")[0]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        value = session.run(first).tolist()
+    return [first.name, first is same, first.trainable, value, refused]
+
+
+@program
+def layer_configurations(tf):
+    """What layers say of themselves, and layers made of it; not what TensorFlow alone says."""
+    layers = tf.layers
+    made = [
+        layers.Dense(3, bias_initializer=tf.ones_initializer(), name="first"),
+        layers.Dense(3, tf.nn.relu, trainable=False, kernel_initializer=tf.zeros_initializer()),
+        layers.Conv1D(2, 3, padding="same", data_format="channels_first", dtype=tf.float64),
+        layers.Conv2D(4, 3, activation=tf.tanh, kernel_initializer=tf.constant_initializer(2.0)),
+        layers.SeparableConv2D(4, (3, 5), depth_multiplier=2),
+        layers.Conv2DTranspose(4, 3, strides=2, use_bias=False),
+        layers.MaxPooling2D(2, 2, padding="same"),
+        layers.AveragePooling1D(2, 1),
+        layers.BatchNormalization(epsilon=0.25, scale=False),
+        layers.Dropout(0.3, seed=4),
+        layers.Flatten(),
+    ]
+    rows = []
+    for layer in made:
+        config = layer.get_config()
+        unsaid = {"groups", "output_padding"}
+        if isinstance(layer, layers.SeparableConv2D):
+            unsaid |= {"kernel_initializer", "kernel_regularizer", "kernel_constraint"}
+        if isinstance(layer, layers.Conv2DTranspose):
+            unsaid.add("dilation_rate")
+        kept = {key: value for key, value in config.items() if key not in unsaid}
+        other = type(layer).from_config({**kept, "name": "other"})
+        rows.append([plain_config(kept), other.get_config()["name"], other.name == "other"])
+    return rows
 
 
 @program

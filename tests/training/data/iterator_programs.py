@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 
 import numpy as np
 
@@ -207,7 +208,79 @@ def imported(tf):
         return _all(session, graph.get_tensor_by_name(name))
 
 
+def one_shot_checks(tf):
+    """What only checks, or has a value of its own, is no state that a one-shot iterator reads."""
+    D = tf.data.Dataset
+    size = tf.placeholder_with_default(np.int64(2), [])
+    with tf.control_dependencies([tf.Assert(tf.greater(size, 1), ["small"])]):
+        size = tf.identity(size)
+    element = tf.data.make_one_shot_iterator(D.range(3).batch(size)).get_next()
+    folder = tf.test.get_temp_dir()
+    for name in ("b", "a"):
+        with tf.gfile.GFile(f"{folder}/{name}.line", "w") as file:
+            file.write(name)
+    files = D.list_files(folder + "/*.line", shuffle=False).flat_map(tf.data.TextLineDataset)
+    line = tf.data.make_one_shot_iterator(files).get_next()
+    with tf.Session() as session:
+        return [_all(session, element), session.run(line).decode()]
+
+
+def saved(tf):
+    """Elements in files, read in the order of a function; what was not saved; wrong shards."""
+    D = tf.data.Dataset
+    folder = tempfile.mkdtemp()
+    dataset = D.range(7).map(lambda x: (x, tf.as_string(x)))
+    saves = [
+        dataset.save(folder + "/plain"),
+        dataset.save(folder + "/packed", "GZIP", shard_func=lambda x, text: x % 3),
+    ]
+    loads = [
+        D.load(folder + "/plain", dataset.element_spec),
+        D.load(folder + "/packed", dataset.element_spec, "GZIP", lambda d: d.flat_map(lambda x: x)),
+    ]
+    results = []
+    with tf.Session() as session:
+        for load in loads:
+            iterator = tf.data.make_initializable_iterator(load)
+            try:
+                session.run(iterator.initializer)
+            except tf.errors.NotFoundError as error:
+                results.append("Could not find metadata file" in error.message)
+            session.run(saves)
+            session.run(iterator.initializer)
+            element = iterator.get_next()
+            listed = []
+            for _ in range(7):
+                number, text = session.run(element)
+                listed.append([int(number), text.decode()])
+            results.append(listed)
+            results.append(int(session.run(load.cardinality())))
+    return results
+
+
+def snapshots(tf):
+    """What was computed once is read the second time; a part of it is not."""
+    calls = []
+
+    def noted(x):
+        calls.append(int(x))
+        return x * x
+
+    D, folder = tf.data.Dataset, tempfile.mkdtemp()
+    dataset = D.range(5).map(lambda x: tf.py_func(noted, [x], tf.int64, stateful=False))
+    dataset = dataset.map(lambda x: tf.ensure_shape(x, [])).snapshot(folder, compression=None)
+    results = []
+    with tf.Session() as session:
+        for _ in range(2):
+            iterator = tf.data.make_initializable_iterator(dataset)
+            session.run(iterator.initializer)
+            element = iterator.get_next()
+            results.append(_all(session, element))
+            results.append(len(calls))
+    return results
+
+
 PROGRAMS = (
-    initializable, one_shot, two_consumers, from_structure, from_string_handle, captured,
-    optionals, continues, generator_runs, seeds, trained, imported,
+    saved, snapshots, initializable, one_shot, one_shot_checks, two_consumers, from_structure,
+    from_string_handle, captured, optionals, continues, generator_runs, seeds, trained, imported,
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """`tf.data` against TensorFlow's own answers (make_datasets.py)."""
 
+import base64
 import json
 import os
 from pathlib import Path
@@ -63,6 +64,34 @@ def test_cached_files(tmp_path):
         single = tf.data.Dataset.range(3).cache(path)
         with pytest.raises(tf.errors.InvalidArgumentError, match="are no cache of elements with 1"):
             session.run(tf.data.make_one_shot_iterator(single).get_next())
+
+
+SAVED = {
+    "snapshot.metadata": "EhM0NDM1MTExMTk0MTI1MjI2NTY5GKnPk/XkqpgDIAIqAgkHMAfAPgE=",
+    "4435111194125226569/00000000.shard/00000000.snapshot": (
+        "DgAAAAAAAADF5Wk/CAkSACIIAAAAAAAAAACIK5XqCAAAAAAAAAD/hiQPCAcSACICATAMg07oDgAAAAAAAADF5Wk/"
+        "CAkSACIIAQAAAAAAAACgvd9UCAAAAAAAAAD/hiQPCAcSACICATG7Z0/m"
+    ),
+}
+"""The files of two elements that TensorFlow's `Dataset.save` wrote."""
+
+
+def test_saved_files(tmp_path):
+    """TensorFlow's files are read, and the records of ours are told from spoilt ones."""
+    for name, content in SAVED.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(base64.b64decode(content))
+    spec = (tf.TensorSpec([], tf.int64), tf.TensorSpec([], tf.string))
+    with tf.Graph().as_default(), tf.Session() as session:
+        load = tf.data.Dataset.load(str(tmp_path), spec)
+        element = tf.data.make_one_shot_iterator(load).get_next()
+        assert [session.run(element) for _ in range(2)] == [(0, b"0"), (1, b"1")]
+        with pytest.raises(ValueError, match="`element_spec` argument must be provided"):
+            tf.data.Dataset.load(str(tmp_path))
+        with pytest.raises(tf.errors.UnimplementedError, match="take GZIP, or no compression"):
+            session.run(load.save(str(tmp_path / "other"), "SNAPPY"))
+        with pytest.raises(TypeError, match=r"must return a `tf.int64` scalar tensor"):
+            load.save(str(tmp_path / "other"), shard_func=lambda x, text: text)
 
 
 @pytest.mark.parametrize("pick", [lambda d: d.filter(lambda x: x > 5), lambda d: d.skip(1 << 40)])
