@@ -25,6 +25,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         "--roofline",
         nargs="?",
         const="",
+        type=svg_file,
         metavar="FILE.svg",
         help="measure what this machine can do at most, and show how near each operator comes; "
         "with a file, draw it, too",
@@ -32,15 +33,18 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     add_delegates(sub)
 
 
+def svg_file(text: str) -> str:
+    """The name of a picture, not that of a model that stands behind the option."""
+    if not text.endswith(".svg"):
+        raise argparse.ArgumentTypeError(f"draws an .svg file, got '{text}'; name the model first")
+    return text
+
+
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite benchmark`."""
     from ..tools import timing
 
     check_model(arguments.model)
-    if arguments.roofline and not arguments.roofline.endswith(".svg"):
-        raise ValueError(
-            f"--roofline draws an .svg file, got '{arguments.roofline}'; name the model first"
-        )
     total = arguments.runs + arguments.warmup
     with Progress("running", total, quiet=arguments.json) as progress:
         result = timing.benchmark(

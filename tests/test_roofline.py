@@ -100,5 +100,8 @@ def test_the_command(lenet, tmp_path, capsys):
 
 
 def test_a_picture_is_an_svg_file(lenet, capsys):
-    assert command_line.main(["benchmark", "--roofline", str(lenet), str(lenet)]) == 1
-    assert "--roofline draws an .svg file, got" in capsys.readouterr().err
+    for model in ([str(lenet)], []):
+        with pytest.raises(SystemExit):
+            command_line.main(["benchmark", "--roofline", str(lenet), *model])
+        message = f"--roofline: draws an .svg file, got '{lenet}'; name the model first"
+        assert message in capsys.readouterr().err
