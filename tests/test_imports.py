@@ -16,9 +16,11 @@ NOT_THE_PRODUCT = ("tests", "benchmarks", "examples", "models", "docs", "typings
 def product_modules() -> dict[str, Path]:
     """Dotted name, from the root -> file."""
     modules = {}
-    for path in ROOT.rglob("*.py"):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        if not parts[0].startswith((".", *NOT_THE_PRODUCT)):
+    for top in ROOT.iterdir():
+        if top.name.startswith((".", *NOT_THE_PRODUCT)):
+            continue
+        for path in [top] if top.suffix == ".py" else top.rglob("*.py"):
+            parts = path.relative_to(ROOT).with_suffix("").parts
             modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return modules
 
@@ -26,6 +28,8 @@ def product_modules() -> dict[str, Path]:
 def imported_names(tree: ast.AST, folder: tuple[str, ...]):
     """Dotted names that the code may import when it runs, from the root."""
     for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.expr):
+            continue
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
         if isinstance(node, ast.ImportFrom) and node.level:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....graph.core.graph import Tensor
 from ..registry import Call, is_integer
-from .operations import axes_of, axis_of, operands, operation, tensor
+from .operations import axes_of, axis_of, dtype_of, operands, operation, tensor
 
 
 def integers(call: Call, values: Any, what: str) -> list[int]:
@@ -45,7 +45,7 @@ def transpose(call: Call, x: Tensor, axes: Any = None, conjugate: Any = False) -
     """The axes in another order, by default reversed."""
     rank = len(call.shape(x))
     axes = list(reversed(range(rank))) if axes is None else axes_of(call, axes, rank)
-    return call.op("Transpose", x, call.constant(axes))
+    return call.op("ConjugateTranspose" if conjugate else "Transpose", x, call.constant(axes))
 
 
 @operation("Swapaxes")
@@ -210,7 +210,11 @@ def broadcast_to(call: Call, x: Tensor, shape: Any) -> Tensor:
 @operation("tf.shape", input="x")
 def shape_of(call: Call, x: Tensor, out_type: Any = None) -> Tensor:
     """The shape as a tensor."""
-    return call.op("Shape", x)
+    return _of_type(call, call.op("Shape", x), out_type)
+
+
+def _of_type(call: Call, sizes: Tensor, out_type: Any) -> Tensor:
+    return sizes if out_type is None else call.cast(sizes, dtype_of(call, out_type))
 
 
 @operation("Tril", "Triu")
@@ -244,4 +248,6 @@ def diagonal(call: Call, x: Tensor, offset: Any = 0, axis1: Any = 0, axis2: Any 
 def size_of(call: Call, x: Tensor, out_type: Any = None) -> Tensor:
     """How many values there are."""
     known = [n for n in call.shape(x) if n is not None]
-    return call.constant(prod(known)) if len(known) == len(call.shape(x)) else call.op("Size", x)
+    is_known = len(known) == len(call.shape(x))
+    size = call.constant(prod(known)) if is_known else call.op("Size", x)
+    return _of_type(call, size, out_type)

@@ -185,7 +185,8 @@ def conv_transpose(
 @operation("tf.nn.bias_add")
 def bias_add(call: Call, value: Tensor, bias: Any, data_format: Any = None) -> Tensor:
     """`value` plus a number for each channel."""
-    return call.op("BiasAdd", value, tensor(call, bias))
+    layout = "NCHW" if str(data_format).startswith("NC") else "NHWC"
+    return call.op("BiasAdd", value, tensor(call, bias), data_format=layout)
 
 
 @operation("Resize", "tf.image.resize", images="inputs", method="interpolation")
@@ -214,8 +215,10 @@ def resize(
 @operation("RGBToGrayscale", "tf.image.rgb_to_grayscale", images="inputs")
 def grayscale(call: Call, inputs: Tensor, data_format: Any = None) -> Tensor:
     """0.2989 red + 0.587 green + 0.114 blue."""
-    weights = call.constant([0.2989, 0.587, 0.114], inputs)
-    return call.op("Sum", call.op("Mul", inputs, weights), call.constant([-1]), keep_dims=True)
+    is_last = data_format in (None, "channels_last")
+    shape, axis = ([3], -1) if is_last else ([3, 1, 1], -3)
+    weights = call.constant(np.reshape([0.2989, 0.587, 0.114], shape), inputs)
+    return call.op("Sum", call.op("Mul", inputs, weights), call.constant([axis]), keep_dims=True)
 
 
 def _epsilon(call: Call, epsilon: Any, x: Tensor) -> Tensor:

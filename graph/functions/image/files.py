@@ -38,7 +38,6 @@ extract_jpeg_shape   ExtractJpegShape  contents output_type='int32' \
     # Height, width and channels of a JPEG file, without decoding
 """
 globals().update(functions(ONE_TO_ONE, __name__))
-_MAX_QUALITY = 100
 
 
 def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
