@@ -232,6 +232,15 @@ class State:
         for peer in self._peers.values():
             peer.close()
 
+    def forget(self, operations: Iterable[Operation]) -> None:
+        """Drops what is kept of operations that a plan had of its own."""
+        gone = set(operations)
+        with self.lock:
+            for op in gone:
+                self.origins.pop(op, None)
+            for key in [key for key in self.bodies if key[0] in gone]:
+                del self.bodies[key]
+
     def move_to(self, graph: Graph) -> None:
         """Goes on with a graph that has the operations of the one before, by their names."""
         get = graph.get_operation_by_name
