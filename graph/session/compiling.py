@@ -362,6 +362,8 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         op = site.op
         if not has_kernel(op):
             raise no_kernel(op)
+        if op.type in CALLS and self.variables.may_resize(op, buffers):
+            return False
         writes = row.writes if row is not None else ()
         if writes:
             return self._add_change(stage, site, row, buffers, writes)
