@@ -267,22 +267,26 @@ class Program:
             self._refuse_to_run()
         if profile:
             return self._profile(check)
+        views: dict[HostStep, list[np.ndarray]] = {}
         for segment in self._executed():
             if isinstance(segment, PlanRunner):
                 segment.run(check)
-            else:
-                self._step(segment, check)
+                continue
+            if segment not in views:
+                views[segment] = self._views(segment)
+            self._step(segment, views[segment], check)
         return None
 
     def _executed(self) -> Iterator[PlanRunner | HostStep]:
         """The segments in the order in which they run."""
         position = 0
+        flags = {x: self._views(x.branch) for x in self._segments if isinstance(x, Jump)}
         while position < len(self._segments):
             segment = self._segments[position]
             position += 1
             if not isinstance(segment, Jump):
                 yield segment
-            elif not any(self._view(flag) for flag in segment.branch.buffers):
+            elif not any(flags[segment]):
                 position = segment.target
 
     @property
@@ -321,12 +325,19 @@ class Program:
                 times += [(x.tag, x.name, ns / 1e9) for x, ns in pairs if x.entry]
             else:
                 start = time.perf_counter()
-                self._step(segment, check)
+                self._step(segment, self._views(segment), check)
                 times.append((segment.tag, segment.name, time.perf_counter() - start))
         return times
 
-    def _step(self, step: HostStep, check: Callable[[], object] | None) -> None:
-        step.function(*[self._view(buffer) for buffer in step.buffers])
+    def _views(self, step: HostStep | Branch) -> list[np.ndarray]:
+        """What a step is given, or a branch looks at; the same in all iterations of a run."""
+        return [self._view(buffer) for buffer in step.buffers]
+
+    @staticmethod
+    def _step(
+        step: HostStep, views: Sequence[np.ndarray], check: Callable[[], object] | None
+    ) -> None:
+        step.function(*views)
         if check is not None:
             check()
 

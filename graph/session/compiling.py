@@ -33,7 +33,7 @@ from ..emit.lists import ListBuffer
 from ..emit.registry import EMITTERS
 from .delegated import DelegatedPart
 from .exchanges import TAKING, scheduled
-from .kernel_calls import array_dtype, call_kernel, has_kernel, no_kernel
+from .kernel_calls import DIRECT, array_dtype, call_direct, call_kernel, has_kernel, no_kernel
 from .kernel_words import kernel_words
 from .plan_variables import CALLS, HANDLERS, PlanVariables, is_handle
 from .run_errors import failed, fault_words, located
@@ -362,6 +362,8 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         op = site.op
         if not has_kernel(op):
             raise no_kernel(op)
+        if op.type in CALLS and self.variables.may_resize(op, buffers):
+            return False
         writes = row.writes if row is not None else ()
         if writes:
             return self._add_change(stage, site, row, buffers, writes)
@@ -406,9 +408,10 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
 
     def _step(self, op: Operation, n_inputs: int, in_place: bool = False) -> Callable[..., None]:
         """The function of a step: calls the kernel and copies its results to where they belong."""
+        call = call_direct if op.type in DIRECT else call_kernel
 
         def step(*arrays: np.ndarray) -> None:
-            results = call_kernel(op, self.state, arrays[:n_inputs], in_place)
+            results = call(op, self.state, arrays[:n_inputs], in_place)
             if in_place:
                 return
             for target, result in zip(arrays[n_inputs:], results, strict=True):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
+from weakref import finalize
 
 from ...schema import errors
 from ..core.calls import refuse_expansion
@@ -129,6 +130,7 @@ class FunctionalPlan:
                 items += functional.operations.get(item, [])
         shapes = {functional.tensors[tensor]: shape for tensor, shape in feeds.items()}
         self._plan = Plan(state, items, shapes, n_threads)
+        finalize(self, state.forget, [*functional.origins])
 
     @property
     def positions(self) -> Mapping[Step, int]:

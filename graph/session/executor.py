@@ -6,7 +6,7 @@ A plan is a chain of stages (engine/run/stages.py), whose operations compiling.p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -15,12 +15,14 @@ from ...engine.plan.buffer import Buffer, bound, constant
 from ...engine.run.stages import ReadValue, RunAlone
 from ..core.graph import Operation, Tensor
 from ..core.hooks import implementation
-from .compiling import Compiler
+from .compiling import Compiler, needed
 from .delegated import Offer
 from .inlining import inline
+from .kernels.python import start_function
 from .plan_variables import ASSIGNMENTS
 from .run_errors import uninitialized
 from .run_limits import check_size
+from .side_by_side import side_by_side
 from .state import State
 
 if TYPE_CHECKING:
@@ -67,7 +69,11 @@ class Plan(Compiler):
             survey = Survey(state, fetches, feeds, n_threads)
             order, self.report = implementation("delegated")(survey.offer(), delegates)
         open_tensors = [*feeds, *(handles or ()), *(known or ())]
+        if operations is None:
+            operations = needed(fetches, open_tensors)
+        operations, groups = side_by_side(operations)
         super().__init__(state, fetches, open_tensors, n_threads, order, operations)
+        self._groups = {} if delegates else groups
         for tensor, (shape, _) in feeds.items():
             check_size(state.limits, tensor.op, tensor.name, shape)
         operands = {t: bound(shape, dtype, t.name) for t, (shape, dtype) in feeds.items()}
@@ -108,6 +114,17 @@ class Plan(Compiler):
 
     def _inline(self, stage: PlanStage, op: Operation, position: int) -> Sequence[Buffer] | None:
         return inline(self, stage, op, position)
+
+    def _prepare(
+        self, stage: PlanStage, position: int
+    ) -> ReadValue[Tensor] | RunAlone[Tensor] | None:
+        op = self.order[position]
+        for member in self._groups.get(op, ()) if isinstance(op, Operation) else ():
+            buffers = [self._box(stage, tensor) for tensor in member.inputs]
+            for buffer in buffers:
+                self.variables.require(stage, member, buffer)
+            stage.program.host(partial(start_function, member, self.state), buffers, ())
+        return super()._prepare(stage, position)
 
     def _stage(self, stage: PlanStage, position: int) -> PlanStage:
         with self.state.lock:

@@ -12,18 +12,18 @@ the body of a loop. Only what is run is looked at, so the graph stays as it is.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from ...schema import dtypes
 from ..core.function_graph import ABSENT, FunctionGraph, define, is_stateful, unify, unify_behind
 from ..core.graph import Graph, Operation, Tensor
 from ..core.order import copied_from, ordered
 from ..core.registry import row_of
 from ..core.shapes import Shape, common_shape
 from .dataflow_graph import ENTERS, EXITS, ITERATIONS, MERGES, SWITCHES, TRIGGER, Frame
+from .element_shapes import ElementShapes
 
 if TYPE_CHECKING:
     from ..core.protocols import AttrValue
@@ -36,14 +36,6 @@ if TYPE_CHECKING:
 _PASSING = frozenset((*SWITCHES, *ENTERS, "LoopCond"))
 """Operations that have no place in functions: their results are their first inputs."""
 _PLACED = frozenset((*_PASSING, *EXITS, *ITERATIONS))
-_WRITES = {
-    **dict.fromkeys(("StackPush", "StackPushV2"), 1),
-    **dict.fromkeys(("TensorArrayScatterV3", "TensorArrayWriteV3"), 2),
-}
-"""Operations that write elements -> which input has them."""
-_READS = ("StackPop", "StackPopV2", "TensorArrayReadV3", "TensorArrayGatherV3")
-_HOLDERS = ("Stack", "StackV2", "TensorArrayV3")
-_GRADIENTS = ("TensorArrayGradV3",)
 
 
 class Functional(NamedTuple):
@@ -82,6 +74,7 @@ class _Branch(NamedTuple):
 
 
 _Unit: TypeAlias = "Item | _Branch"
+_Known = TypeVar("_Known", bound=Hashable)
 
 
 class _Run:
@@ -90,12 +83,7 @@ class _Run:
     def __init__(self, flow: ControlFlow, feeds: Feeds):
         self.flow, self.feeds = flow, feeds
         self.origins: dict[Operation, Operation] = {}
-        self._shapes: dict[Operation, set[Shape]] = {}
-        self._unnoted: dict[Operation, set[Operation]] = {}
-        for op in flow.order:
-            holder, is_gradient = self.holder(op) if op.type in _WRITES else (None, False)
-            if holder is not None and not is_gradient:
-                self._unnoted.setdefault(holder, set()).add(op)
+        self.elements = ElementShapes(flow.order, self.source)
         self.readers: dict[Tensor, list[Operation]] = {}
         for op in flow.order:
             for tensor in () if op.type in _PASSING and not self.brings(op) else op.inputs:
@@ -144,7 +132,9 @@ class _Run:
 
     def source(self, tensor: Tensor) -> Tensor:
         """The tensor that has the value, where it is alive."""
-        while tensor not in self.feeds and tensor.op.type in _PASSING and not self.brings(tensor.op):
+        while (
+            tensor not in self.feeds and tensor.op.type in _PASSING and not self.brings(tensor.op)
+        ):
             tensor = tensor.op.inputs[0]
         return tensor
 
@@ -170,44 +160,20 @@ class _Run:
         operations = item.of_type(ENTERS) if isinstance(item, Frame) else [item]
         return [x for op in operations for x in self.flow.before(op)]
 
-    def holder(self, op: Operation) -> tuple[Operation | None, bool]:
-        """The stack or tensor array that an operation uses, and whether it is one of gradients.
-
-        None where nobody knows.
-        """
-        tensor, is_gradient = op.inputs[0], False
-        while tensor not in self.feeds:
-            kind = tensor.op.type
-            if kind in _HOLDERS:
-                return tensor.op, is_gradient
-            is_gradient |= kind in _GRADIENTS
-            if kind not in (*_PASSING, *_GRADIENTS, "Identity") or not tensor.op.inputs:
-                break
-            tensor = tensor.op.inputs[0]
-        return None, is_gradient
-
-    def note(self, op: Operation, copy: Operation) -> None:
-        """Notes the shapes of elements as they are written, for those who read them later."""
-        holder, is_gradient = self.holder(op) if op.type in _WRITES else (None, False)
-        if holder is None or is_gradient:
-            return
-        sizes = copy.inputs[_WRITES[op.type]].sizes
-        if op.type == "TensorArrayScatterV3" and sizes is not None:
-            sizes = sizes[1:]
-        self._unnoted[holder].discard(op)
-        self._shapes.setdefault(holder, set()).add(sizes)
-
-    def attrs(self, op: Operation, indices: Shape) -> dict[str, AttrValue]:
-        """The attributes of a copy; what is read of a stack or array has the shape of its elements."""
-        attrs = dict(op.attrs)
-        holder, _ = self.holder(op) if op.type in _READS else (None, False)
-        shapes = self._shapes.get(holder, set()) if holder is not None else set()
-        if holder is None or len(shapes) != 1 or self._unnoted[holder]:
-            return attrs
-        (shape,) = shapes
-        if op.type == "TensorArrayGatherV3" and shape is not None:
-            shape = (*(indices or (None,)), *shape)
-        return {**attrs, "_output_shapes": [shape]}
+    def nearest(self, item: Item, known: Mapping[Operation, _Known]) -> list[_Known]:
+        """What is known of the operations that an item needs, behind those without a place."""
+        found: dict[_Known, None] = {}
+        seen, stack = set[Operation](), self.before(item)
+        while stack:
+            op = stack.pop()
+            if op in seen:
+                continue
+            seen.add(op)
+            if op in known:
+                found[known[op]] = None
+            elif op.type in _PASSING:
+                stack += self.flow.before(op)
+        return list(found)
 
 
 class _Region:
@@ -215,16 +181,18 @@ class _Region:
 
     Attributes:
         values: What stands here for tensors of the run.
+        outputs: The results of the function.
         outer: Operations around that something in here waits for.
-        before: Operations that have run before anything in here.
+        earlier: Operations that have run before anything in here.
     """
 
     def __init__(self, run: _Run, graph: Graph, parent: _Region | None, literals: Deadness):
         self.run, self.graph, self.parent, self.literals = run, graph, parent, literals
         self.values: dict[Tensor, Tensor] = {}
+        self.outputs: list[Tensor] = []
         self.done: dict[Operation, Operation] = {}
         self.outer: dict[Operation, None] = {}
-        self.before: set[Operation] = set()
+        self.earlier: set[Operation] = set()
         self.inside: set[Operation] = set()
         self._units: dict[Operation, _Unit] = {}
         self._counts = Counter[Tensor]()
@@ -249,7 +217,7 @@ class _Region:
         seen, stack = set[Operation](), list(operations)
         while stack:
             op = stack.pop()
-            if op in seen or op in self.before or op not in self.run.flow.frames:
+            if op in seen or op in self.earlier or op not in self.run.flow.frames:
                 continue
             seen.add(op)
             if op in self.done:
@@ -274,7 +242,7 @@ class _Region:
 
         def before(unit: _Unit) -> list[_Unit]:
             parts = contents[unit] if isinstance(unit, _Branch) else [unit]
-            units = [x for part in parts for x in self._before(part)]
+            units = [x for part in parts for x in run.nearest(part, self._units)]
             return [x for x in dict.fromkeys(units) if x != unit]
 
         for unit in ordered([*contents], before):
@@ -310,21 +278,6 @@ class _Region:
             return item
         return _Branch(max(conditions, key=lambda x: self._counts[x]), depth)
 
-    def _before(self, item: Item) -> list[_Unit]:
-        """The units that an item needs."""
-        found: dict[_Unit, None] = {}
-        seen, stack = set[Operation](), self.run.before(item)
-        while stack:
-            op = stack.pop()
-            if op in seen:
-                continue
-            seen.add(op)
-            if op in self._units:
-                found[self._units[op]] = None
-            elif op.type in _PASSING:
-                stack += self.run.flow.before(op)
-        return list(found)
-
     def _grouped(self, items: Sequence[Item]) -> dict[_Unit, list[Item]]:
         """The units of items: what is behind one condition together, unless that makes a cycle."""
         run, inside = self.run, {op: item for item in items for op in self.run.inner(item)}
@@ -332,18 +285,7 @@ class _Region:
         contents: dict[_Unit, list[Item]] = {}
 
         def before(item: Item) -> list[Item]:
-            found: dict[Item, None] = {}
-            seen, stack = set[Operation](), run.before(item)
-            while stack:
-                op = stack.pop()
-                if op in seen:
-                    continue
-                seen.add(op)
-                if op in inside:
-                    found[inside[op]] = None
-                elif op.type in _PASSING:
-                    stack += run.flow.before(op)
-            return [x for x in found if x is not item]
+            return [x for x in run.nearest(item, inside) if x is not item]
 
         for item in ordered(items, before):
             depth = 0
@@ -374,12 +316,12 @@ class _Region:
             copy = self.graph.add("NoOp", op.name, (), {}, controls, op.device)
         else:
             inputs = [self.value(tensor) for tensor in op.inputs]
-            attrs = run.attrs(op, inputs[1].sizes if len(inputs) > 1 else None)
+            attrs = run.elements.attrs(op, inputs[1].sizes if len(inputs) > 1 else None)
             name = op.name if op.name not in self.graph else self.graph.unique_name(op.name)
             copy = self.graph.add(
                 op.type, name, inputs, attrs, controls, op.device, len(op.outputs)
             )
-            run.note(op, copy)
+            run.elements.note(op, copy)
         run.origins[copy] = op
         self.done[op] = copy
         for tensor, new in zip(op.outputs, copy.outputs, strict=True):
@@ -402,16 +344,16 @@ class _Region:
                 for literal in ((unit.condition, 1), (unit.condition, 0))
             ]
             for side, place in zip(sides, places, strict=True):
-                side.graph.outputs.append(side.value(merge.inputs[place]))
+                side.outputs.append(side.value(merge.inputs[place]))
             results.append(merge.outputs[0])
             if merge.outputs[1] in run.readers:
                 for side, place in zip(sides, places, strict=True):
-                    side.graph.outputs.append(_constant(side.graph, np.int32(place)))
+                    side.outputs.append(_constant(side.graph, np.array(place, np.int32)))
                 results.append(merge.outputs[1])
         for side, other in (sides, sides[::-1]):
             for tensor in self._escaping(side, inner):
-                side.graph.outputs.append(side.values[tensor])
-                other.graph.outputs.append(_absent(other.graph, tensor))
+                side.outputs.append(side.values[tensor])
+                other.outputs.append(_absent(other.graph, tensor))
                 results.append(tensor)
         name = merges[0].name if merges else f"{unit.condition.op.name}/If"
         self._call_branch(unit, sides, name, results, inner)
@@ -424,7 +366,8 @@ class _Region:
         return [
             tensor
             for tensor in side.values
-            if tensor.op in side.inside and any(x not in inner for x in self.run.readers.get(tensor, ()))
+            if tensor.op in side.inside
+            and any(x not in inner for x in self.run.readers.get(tensor, ()))
         ]
 
     def _call_branch(
@@ -469,24 +412,23 @@ class _Region:
         """The graph as a function, which also runs what nobody in it reads."""
         body = self.graph
         assert isinstance(body, FunctionGraph)
+        body.outputs = self.outputs
         if any(tensor.is_reference for tensor in body.outputs):
             raise _NotFunctionalizable
         used = {tensor.op for op in body.operations for tensor in op.inputs}
         used.update(other for op in body.operations for other in op.control_inputs)
         used.update(tensor.op for tensor in body.outputs)
-        controls = [op for op in set(self.done.values()) if op not in used]
-        body.control_outputs = [op for op in body.operations if op in {*body.control_outputs, *controls}]
+        controls = {op for op in self.done.values() if op not in used}.union(body.control_outputs)
+        body.control_outputs = [op for op in body.operations if op in controls]
         return body
 
     def _emit_loop(self, frame: Frame) -> None:
         loop = _Loop(self, frame)
         shapes = [self.value(start).sizes for start in loop.starts]
-        for _ in range(3):
+        while True:
             condition, body = loop.functions(shapes)
-            following = [
-                common_shape([shape, tensor.sizes])
-                for shape, tensor in zip(shapes, body.graph.outputs, strict=True)
-            ]
+            pairs = zip(shapes, body.outputs, strict=True)
+            following = [common_shape([shape, tensor.sizes]) for shape, tensor in pairs]
             if following == shapes:
                 break
             shapes = following
@@ -538,7 +480,9 @@ class _Loop:
         self.starts: list[Tensor] = []
         self.nexts: list[Operation] = []
         for merge in self.merges:
-            enters = [t.op for t in merge.inputs if self.run.brings(t.op) and t not in self.run.feeds]
+            enters = [
+                t.op for t in merge.inputs if self.run.brings(t.op) and t not in self.run.feeds
+            ]
             ends = [t.op for t in merge.inputs if t.op.type in ITERATIONS]
             if len(enters) != 1 or len(ends) != 1 or merge.outputs[1] in self.run.readers:
                 raise _NotFunctionalizable
@@ -598,13 +542,13 @@ class _Loop:
                     raise _NotFunctionalizable
                 argument = part.graph.argument(like, "variable", shape)
                 part.values[merge.outputs[0]] = argument
-            part.before.update(self.merges)
-        body.before.update(op for item in self.checks for op in self.run.inner(item))
+            part.earlier.update(self.merges)
+        body.earlier.update(op for item in self.checks for op in self.run.inner(item))
         condition.emit(self.checks)
-        condition.graph.outputs.append(condition.value(self.condition.inputs[0]))
+        condition.outputs.append(condition.value(self.condition.inputs[0]))
         body.emit(self.steps)
         for end in self.nexts:
-            body.graph.outputs.append(body.value(end.inputs[0]))
+            body.outputs.append(body.value(end.inputs[0]))
         waits = [x for end in self.nexts for x in self.run.waits(end)]
         body.graph.control_outputs = body.ends(waits)
         return condition, body
@@ -614,8 +558,8 @@ def _begins_iterations(merge: Operation) -> bool:
     return any(tensor.op.type in ITERATIONS for tensor in merge.inputs)
 
 
-def _constant(graph: Graph, value: np.generic) -> Tensor:
-    attrs: dict[str, AttrValue] = {"value": np.asarray(value), "dtype": value.dtype}
+def _constant(graph: Graph, value: np.ndarray) -> Tensor:
+    attrs: dict[str, AttrValue] = {"value": value, "dtype": value.dtype}
     return graph.add("Const", graph.unique_name("Const"), (), attrs).outputs[0]
 
 
@@ -623,6 +567,6 @@ def _absent(graph: Graph, tensor: Tensor) -> Tensor:
     """What a side gives in the place of a value that only the other one has."""
     if tensor.dtype.kind in "OV":
         raise _NotFunctionalizable
-    absent = _constant(graph, np.zeros((), tensor.dtype)[()])
+    absent = _constant(graph, np.zeros((), tensor.dtype))
     absent.op.attrs[ABSENT] = True
     return absent

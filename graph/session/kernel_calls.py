@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -19,6 +19,15 @@ from .run_limits import check_size
 if TYPE_CHECKING:
     from ..core.protocols import DTypeAttr, Kernel
     from .state import State
+
+
+DIRECT = frozenset(
+    (
+        *("StackPop", "StackPopV2", "StackPush", "StackPushV2"),
+        *(f"TensorArray{name}V3" for name in ("Read", "Size", "Write")),
+    )
+)
+"""Operations whose kernels only move arrays of the declared dtypes; loops call them often."""
 
 
 def has_kernel(op: Operation) -> bool:
@@ -55,6 +64,19 @@ def call_kernel(
         np.asarray(result).astype(array_dtype(tensor.dtype), copy=False)
         for tensor, result in zip(op.outputs, each_output(op, results), strict=True)
     ]
+
+
+def call_direct(
+    op: Operation, state: State, arrays: Sequence[np.ndarray], in_place: bool = False
+) -> Sequence[np.ndarray]:
+    """What `call_kernel` gives, of an operation among `DIRECT`."""
+    kernel = HOSTED.get(op.type)
+    assert kernel is not None
+    try:
+        results = cast("Sequence[np.ndarray]", each_output(op, kernel(op, state, *arrays)))
+    except KERNEL_ERRORS:
+        return call_kernel(op, state, arrays, in_place)  # which has words for it
+    return results
 
 
 def no_kernel(op: Operation) -> errors.UnimplementedError:

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...engine.families.layout import move
-from ...engine.plan.buffer import Buffer, arena
+from ...engine.plan.buffer import Buffer, Storage, arena
 from ...engine.plan.program import Program
 from ...schema import dtypes
 from ..core.graph import Operation, Tensor
 from ..core.order import data_and_control_inputs
 from ..core.registry import row_of
 from ..core.shapes import Shape, is_static, shown
+from .exchanges import with_called
 from .run_errors import failed, uninitialized
 from .state import State
 
@@ -63,6 +64,8 @@ class PlanVariables:
         self._order, self._put_off = order, put_off
         self._references: set[str] = set()
         self._passed_on: set[str] = set()
+        self._operations: dict[Storage, Operation] = {}
+        self._is_for_one_run = False
         self.buffers: dict[str, Buffer] = {}
         self.assigned: set[str] = set()
         self.calls: dict[Operation, tuple[int, int]] = {}
@@ -83,7 +86,7 @@ class PlanVariables:
 
         Also where one of those got its value without which a function is run by Python (`awaited`).
         """
-        if self.awaited and self.awaited <= self.state.initialized:
+        if self._is_for_one_run or (self.awaited and self.awaited <= self.state.initialized):
             return True
         current = self.state.buffers
         return any(current.get(key) is not buffer for key, buffer in self.buffers.items()) or any(
@@ -185,18 +188,47 @@ class PlanVariables:
         """The memory of a variable; of one without a declared shape once it has a value."""
         key, shape, dtype = self.state.variable_key(op), op.get_attr("shape"), op.get_attr("dtype")
         buffer = self.state.buffers.get(key)
-        if is_static(shape):
+        was_reshaped = op.type in REFERENCES and key in self.state.initialized
+        if is_static(shape) and not (was_reshaped and buffer is not None):
             buffer = self.state.buffer(key, shape, dtype)
         elif buffer is None or buffer.dtype != dtype:
             buffer = self.state.buffer(key, (0,), dtype)
         if op.type in REFERENCES:
             self._references.add(key)
         self.buffers[key] = buffer
+        self._operations[buffer.storage] = op
         return buffer
+
+    def may_resize(self, op: Operation, buffers: Iterable[Buffer]) -> bool:
+        """Whether what an operation calls may give a variable among its operands another shape.
+
+        Whether it does is known when it has run, so that the plan is for one run.
+        """
+        operations = (self._operations.get(buffer.storage) for buffer in buffers)
+        if all(x is None or is_static(x.get_attr("shape")) for x in operations):
+            return False
+        may = any(x.type in ASSIGNMENTS for x in with_called([op]))
+        self._is_for_one_run |= may
+        return may
+
+    def _handle(self, stage: Stage, tensor: Tensor, position: int) -> Buffer:
+        """The memory of a variable; what it has now, where a function gave it another shape."""
+        buffer = stage.operands[tensor]
+        op = self._operations.get(buffer.storage)
+        if op is None or self.state.key_of(buffer.storage) is not None:
+            return buffer
+        key = self.state.variable_key(op)
+        before = self.buffers[key]
+        fresh = self.variable(stage, op, position)
+        self.buffers[key] = before  # what was read before lies there: the plan is for one run
+        for handle, other in list(stage.operands.items()):
+            if other.storage is buffer.storage and is_handle(handle):
+                stage.operands[handle] = fresh
+        return fresh
 
     def assign(self, stage: Stage, op: Operation, position: int) -> list[Buffer]:
         """Gives a variable a value; other memory when the shape is another one."""
-        handle, value = (stage.operands[tensor] for tensor in op.inputs)
+        handle, value = self._handle(stage, op.inputs[0], position), stage.operands[op.inputs[1]]
         self.require(stage, op, value)
         self.protect(stage, handle, position)
         key = self.state.key_of(handle.storage)
@@ -231,7 +263,8 @@ class PlanVariables:
 
     def _check_shape(self, op: Operation, handle: Buffer, value: Buffer) -> None:
         declared = cast("Shape", op.inputs[0].op.attrs.get("shape"))
-        if is_static(declared) or (op.type == "Assign" and op.get_attr("validate_shape")):
+        validates = is_static(declared) if op.type != "Assign" else op.get_attr("validate_shape")
+        if validates:
             raise failed(
                 op,
                 f"Assign requires shapes of both tensors to match. lhs shape= "
@@ -240,7 +273,7 @@ class PlanVariables:
 
     def read(self, stage: Stage, op: Operation, position: int) -> Buffer:
         """What a variable holds now; no copy unless it is written before the last reader."""
-        buffer = stage.operands[op.inputs[0]]
+        buffer = self._handle(stage, op.inputs[0], position)
         self.require(stage, op, buffer)
         return buffer
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .cluster.tasks import Task
     from .kernels.control import Body, RunnableGraph
     from .queues import Attempt
+    from .side_by_side import Call
     from .tables import Table
 
 
@@ -59,6 +60,7 @@ class State:
         tables: Lookup tables by their shared name, or that of their operation.
         origins: Operations of functions that branches and loops became -> those of the graph.
         bodies: The functions that operations call, by operation and name.
+        started: Calls of Python functions whose place in their run is still to come.
         modules: What modules of StableHLO compute, by operation.
         session_tensors: What `tf.get_session_handle` keeps.
         limits: What a run may ask for at most, where the caller says so.
@@ -76,6 +78,7 @@ class State:
         self.origins: dict[Operation, Operation] = {}
         self.bodies: dict[tuple[Operation, str], Body] = {}
         self.modules: dict[Operation, RunnableGraph] = {}
+        self.started: dict[tuple[Control, Operation], Call] = {}
         self.session_tensors = SessionTensors()
         self._controls: dict[int, Control] = {}
         self._put_off: dict[Control, list[tuple[Operation, Attempt]]] = {}
@@ -92,6 +95,11 @@ class State:
         """What may end the run that is under way in this thread before its end."""
         control = self._controls.get(threading.get_ident())
         return Control() if control is None else control
+
+    @property
+    def is_running(self) -> bool:
+        """Whether this thread runs something of the session."""
+        return threading.get_ident() in self._controls
 
     def begin_run(self, control: Control) -> Control | None:
         """Lets `control` end what this thread runs from now on; gives what did it before."""
@@ -110,6 +118,8 @@ class State:
         if self._put_off:
             for _, attempt in self._put_off.pop(control, ()):
                 attempt.cancel()
+        for key in [key for key in list(self.started) if key[0] is control]:
+            del self.started[key]
 
     def finish(self, op: Operation, attempt: Attempt) -> None:
         """Waits for what an operation wants of a queue, at the end of the run where nothing else
@@ -231,6 +241,15 @@ class State:
         """Lets tasks of other processes forget the session."""
         for peer in self._peers.values():
             peer.close()
+
+    def forget(self, operations: Iterable[Operation]) -> None:
+        """Drops what is kept of operations that a plan had of its own."""
+        gone = set(operations)
+        with self.lock:
+            for op in gone:
+                self.origins.pop(op, None)
+            for key in [key for key in self.bodies if key[0] in gone]:
+                del self.bodies[key]
 
     def move_to(self, graph: Graph) -> None:
         """Goes on with a graph that has the operations of the one before, by their names."""

@@ -324,3 +324,52 @@ def test_training_in_a_loop(session):
     _, result = tf.while_loop(lambda i, _: i < 10, step, [tf.constant(0), tf.identity(w)])
     session.run(tf.global_variables_initializer())
     np.testing.assert_allclose(session.run(result), np.array([3, -2]) * 0.8**10, rtol=1e-5)
+
+
+def test_variables_of_another_shape():
+    """What a function assigns is seen behind it, what was read before is not; as in TensorFlow."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.bool, [])
+        v = tf.Variable(np.zeros(1, np.float32), use_resource=True, shape=tf.TensorShape([None]))
+        before = v.read_value()
+
+        def grow():
+            with tf.control_dependencies([v.assign(tf.concat([v.read_value(), [5.0]], 0))]):
+                return tf.constant(1)
+
+        with tf.control_dependencies([before]):
+            call = tf.cond(x, grow, lambda: tf.constant(0))
+        with tf.control_dependencies([call]):
+            after = v.read_value()
+        with tf.control_dependencies([after]):
+            last = v.assign(after * 2)
+        session.run(tf.global_variables_initializer())
+        value = [0.0]
+        for flag in (True, True, False, True):
+            results = session.run([before, after, last], {x: flag})
+            grown = value + [5.0] * flag
+            expected = [value, grown, [2 * a for a in grown]]
+            assert [a.tolist() for a in results] == expected
+            value = expected[-1]
+
+        def step(i):
+            with tf.control_dependencies([v.assign(tf.concat([v.read_value(), [1.0]], 0))]):
+                return i + 1
+
+        loop = tf.while_loop(lambda i: i < 3, step, [0])
+        with tf.control_dependencies([loop]):
+            assert session.run(v.read_value()).tolist() == [*value, 1.0, 1.0, 1.0]
+
+
+def test_reference_variables_of_another_shape():
+    """Only an assignment that validates refuses another shape than the variable has by then."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable(tf.zeros([2]), use_resource=False)
+        x = tf.placeholder(tf.float32, [None])
+        free, checked = tf.assign(v, x, validate_shape=False), tf.assign(v, x)
+        session.run(tf.global_variables_initializer())
+        assert session.run(free, {x: [1, 2, 3]}).tolist() == [1, 2, 3]
+        assert session.run(v).tolist() == [1, 2, 3]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"lhs shape= \[3\] rhs shape= \["):
+            session.run(checked, {x: [4, 5]})
+        assert session.run(checked, {x: [4, 5, 6]}).tolist() == [4, 5, 6]

@@ -1,5 +1,6 @@
 """RunOptions and RunMetadata: a run that takes too long, that is closed, and one that is timed."""
 
+import queue
 import threading
 
 import numpy as np
@@ -177,3 +178,48 @@ def test_times_of_operations():
         assert times["y"].position < times["z"].position
     with tf.Graph().as_default(), tf.Session() as session, pytest.raises(RuntimeError):
         session.profile()
+
+
+def test_functions_that_wait_for_one_another():
+    """As TensorFlow's PyFuncTest.testParallel: what needs nothing of the other runs beside it."""
+    elements = queue.Queue()
+
+    def put(x):
+        elements.put(x)
+        elements.join()
+        return x
+
+    def get():
+        x = elements.get()
+        elements.task_done()
+        return x
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.int64, [])
+        first = tf.py_func(put, [x + 1], tf.int64)
+        double = first * 2
+        second = tf.py_func(get, [], tf.int64)
+        for n in range(3):
+            assert session.run([double + second, first], {x: n}) == [3 * n + 3, n + 1]
+
+
+def test_functions_that_wait_are_left():
+    event = threading.Event()
+
+    def wait():
+        event.wait()
+        return 1
+
+    config = tf.ConfigProto(operation_timeout_in_ms=200)
+    with tf.Graph().as_default(), tf.Session(config=config) as limited:
+        total = tf.py_func(wait, [], tf.int64) + tf.py_func(wait, [], tf.int64)
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            limited.run(total)
+        session = tf.Session()
+        timer = threading.Timer(0.1, session.close)
+        timer.start()
+        with pytest.raises(tf.errors.CancelledError):
+            session.run(total)
+        timer.join()
+        event.set()
+        assert limited.run(total) == 2

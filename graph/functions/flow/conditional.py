@@ -15,7 +15,7 @@ from ...core.create import convert_to_tensor, create, is_tensor_like
 from ...core.function_graph import FunctionGraph, define, is_stateful, trace_graph, unify
 from ...core.graph import Operation, Tensor
 from ...core.scopes import control_dependencies, name_scope
-from ...core.shapes import Shape, common_shape
+from ...core.shapes import common_shape
 from .control_flow import Assert as assert_
 from .control_flow import group
 

@@ -266,9 +266,10 @@ def py_func(
 ) -> object:
     """What a Python function gives for arrays, as tensors.
 
-    The function stays with this process: it is not written with the graph. The functions of a run
-    are called one after another: where one waits for another the run does not end, nor does a
-    timeout end a function that waits.
+    The function stays with this process: it is not written with the graph. Functions of a run that
+    do not need one another's results run side by side, in threads of their own, where they take
+    more than 20 ms, and may wait for one another. A timeout ends the run while it waits for such
+    ones; a single function of a run is waited for.
 
     Args:
         func: A function of arrays that gives arrays.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import traceback
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -18,11 +19,12 @@ from ...functions.flow.functional import PY_FUNCTIONS
 from ...variables.variables import Variable
 from ..hosted import hosted
 from ..run_errors import located
+from ..side_by_side import Call
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ...core.protocols import DTypeAttr
+    from ...core.protocols import DTypeAttr, Kernel, KernelResult
     from ...core.typing import TensorLike
     from ..state import State
 
@@ -38,7 +40,6 @@ ERRORS: tuple[tuple[type[Exception], type[errors.OpError]], ...] = (
 """What a function raises, and what its operation then does."""
 
 
-@hosted("PyFuncStateless")
 def py_func_stateless(
     op: Operation, state: State, *arrays: np.ndarray
 ) -> np.ndarray | list[np.ndarray]:
@@ -50,7 +51,6 @@ def py_func_stateless(
     return cast("np.ndarray | list[np.ndarray]", state.caches[op])
 
 
-@hosted("PyFunc")
 def py_func(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | list[np.ndarray]:
     """What the function that was given to tf.py_func gives; one read from a file has none."""
     function = _function(op)
@@ -59,7 +59,6 @@ def py_func(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | li
     return results[0] if len(results) == 1 else results
 
 
-@hosted("EagerPyFunc")
 def py_function(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | list[np.ndarray]:
     """What the function that was given to tf.py_function gives for tensors with these values."""
     function = _function(op)
@@ -77,6 +76,33 @@ def py_function(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray 
         ]
     results = evaluate(graph, tensors, {})
     return results[0] if len(results) == 1 else results
+
+
+KERNELS = {"EagerPyFunc": py_function, "PyFunc": py_func, "PyFuncStateless": py_func_stateless}
+
+
+def start_function(op: Operation, state: State, *arrays: np.ndarray) -> None:
+    """Starts the function of an operation that comes to its place in the run later."""
+    if state.is_running:
+        copies = [array.copy() for array in arrays]
+        kernel = KERNELS[op.type]
+        state.started[state.control, op] = Call(lambda: kernel(op, state, *copies))
+
+
+def _side_by_side(kernel: Kernel) -> Kernel:
+    """A kernel that takes the result of the call that was started, where one was."""
+
+    @wraps(kernel)
+    def run(op: Operation, state: State, *arrays: np.ndarray) -> KernelResult:
+        control = state.control
+        call = state.started.pop((control, op), None)
+        return kernel(op, state, *arrays) if call is None else call.result(control.check)
+
+    return run
+
+
+for _kind, _kernel in KERNELS.items():
+    hosted(_kind)(_side_by_side(_kernel))
 
 
 def _function(op: Operation) -> Callable[..., object]:

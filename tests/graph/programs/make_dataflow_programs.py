@@ -15,6 +15,12 @@ from dataflow_programs import PROGRAMS
 HERE = Path(__file__).parent
 
 
+def plain(value):
+    if isinstance(value, bytes):
+        return value.decode("latin1")
+    return None if value is None else np.asarray(value).tolist()
+
+
 def answer(session, fetches, feeds):
     try:
         values = session.run(fetches, feeds)
@@ -23,7 +29,7 @@ def answer(session, fetches, feeds):
         behind = max((i for i, x in enumerate(lines) if x.startswith("Node: ")), default=-1)
         words = [x for x in lines[behind + 1 :] if x != "Graph execution error:"]
         return {"error": type(error).__name__, "words": words[0]}
-    return [None if x is None else np.asarray(x).tolist() for x in values]
+    return [plain(x) for x in values]
 
 
 def recorded(program):
