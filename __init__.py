@@ -7,10 +7,7 @@
 imported on first use.
 """
 
-from . import finder as _finder
 from .facade import facade
-
-_finder.install()
 
 __version__ = "0.1.0"
 
