@@ -91,13 +91,16 @@ def main() -> None:
     parser.add_argument("--models", help="only these, with commas")
     parser.add_argument("--record", action="store_true", help="write the manifest of hashes")
     arguments = parser.parse_args()
+    chosen = arguments.models.split(",") if arguments.models else names()
+    if unknown := sorted({*chosen} - {*names()}):
+        parser.error(f"--models must be of {', '.join(names())}; got {', '.join(unknown)}")
     folder = arguments.folder
     folder.mkdir(parents=True, exist_ok=True)
     record = folder / "built.json"
     built = json.loads(record.read_text()) if record.exists() else {}
     if built.get("recipe") != recipe():
         built = {"recipe": recipe(), "processor": processor(), "models": {}}
-    for name in arguments.models.split(",") if arguments.models else names():
+    for name in chosen:
         if complete(folder, name, built["models"].get(name, {})):
             continue
         built["models"][name] = {}
