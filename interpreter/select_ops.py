@@ -121,12 +121,10 @@ def _operation(node: Node) -> tuple[Operation, str]:
         content = node_def_of(bytes(node.custom_options))
         if content is None:
             raise _unsupported(node, "the options must hold the operation's name and its NodeDef")
-        definition = cast("messages.NodeDef", proto.parse("NodeDef", content))
-        kind, name = definition.op, definition.name
-        definition.op = _SAME_AS.get(kind, kind)
+        kind, name, definition = known_definition(content)
         graph = Graph()
         inputs = [_input(graph, node, i, x) for i, x in enumerate(node.inputs)]
-        op = import_node(graph, definition.SerializeToString(), inputs)
+        op = import_node(graph, definition, inputs)
     except NodeError:
         raise
     except (ModelError, ValueError, TypeError) as error:
@@ -134,6 +132,17 @@ def _operation(node: Node) -> tuple[Operation, str]:
     if f"Flex{kind}" != node.kind:
         node.fail(f"options must describe {node.kind.removeprefix('Flex')}, got {kind}")
     return op, shared_name(op) or name
+
+
+def known_definition(content: bytes) -> tuple[str, str, bytes]:
+    """The type and the name of a serialized NodeDef, and it with an operation known here.
+
+    Raises ModelError for what is no NodeDef.
+    """
+    definition = cast("messages.NodeDef", proto.parse("NodeDef", content))
+    kind = definition.op
+    definition.op = _SAME_AS.get(kind, kind)
+    return kind, definition.name, definition.SerializeToString()
 
 
 def node_def_of(options: bytes) -> bytes | None:

@@ -10,7 +10,7 @@ from ...graph.core.create import append
 from ...graph.core.graph import Graph, Tensor
 from ...graph.core.scopes import get_default_graph
 from ...graph.format.graphdef import import_node
-from ...interpreter.select_ops import node_def_of, reason_against
+from ...interpreter.select_ops import known_definition, node_def_of, reason_against
 from ...schema.dtypes import RESOURCE
 from ...schema.errors import ModelError
 from .node import Node
@@ -48,12 +48,13 @@ def flex(node: Node, *operands: Tensor):
         content = node_def_of(bytes(node.op.custom_options))
         if content is None:
             node.fail("the options must hold the operation's name and its NodeDef")
-        op = import_node(alone, content, inputs)
+        op = import_node(alone, known_definition(content)[-1], inputs)
     except (ModelError, ValueError, TypeError) as error:
         node.fail(f"{error}")
     reason = reason_against(op.type)
     node.require(not reason, reason)
-    is_table = any(tensor.dtype == RESOURCE for tensor in (*op.inputs, *op.outputs))
-    node.require(not is_table, f"{op.type} is about a lookup table, which a graph would not order")
+    has_state = any(tensor.dtype == RESOURCE for tensor in (*op.inputs, *op.outputs))
+    words = "is about a table, an array or another state, which a graph would not order"
+    node.require(not has_state, f"{op.type} {words}")
     graph = get_default_graph()
     return append(graph, op.type, graph.unique_name(op.type), operands, op.attrs).outputs

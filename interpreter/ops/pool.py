@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...engine.families.windows import pool
-from ...engine.sizes import largest, negative
+from ...engine.sizes import largest
 from ...schema.dtypes import tf_name
 from ..checks import (
     NO_LIMIT,
@@ -50,10 +50,7 @@ def pool_2d(node: Node) -> Emit:
     taps = (node.options.filter_height, node.options.filter_width)
     spans = windows(node, taps)
     n, *sizes, channels = x.shape
-    positions = [span.positions(size) for span, size in zip(spans, sizes, strict=True)]
-    if negative(positions[1:]):  # LiteRT, which begins with the columns, leaves both at none
-        positions = [0, 0]
-    counts = [largest(count, 0) for count in positions]
+    counts = [largest(span.positions(size), 0) for span, size in zip(spans, sizes, strict=True)]
     out = node.result((n, *counts, channels), x.dtype)
     stride = tuple(span.stride for span in spans)
     before = tuple(span.before(size) for span, size in zip(spans, sizes, strict=True))

@@ -183,15 +183,15 @@ REASONS = {
         GroupByWindowDataset IgnoreErrorsDataset InterleaveDataset Iterator
         IteratorFromStringHandle IteratorFromStringHandleV2 IteratorGetNext
         IteratorGetNextAsOptional IteratorGetNextSync IteratorToStringHandle IteratorV2
-        LegacyParallelInterleaveDatasetV2 MakeIterator MapAndBatchDataset MapDataset ModelDataset
-        OneShotIterator OptimizeDataset OptimizeDatasetV2 OptionalFromValue OptionalGetValue
-        OptionalHasValue OptionalNone OptionsDataset PaddedBatchDataset PaddedBatchDatasetV2
-        ParallelBatchDataset ParallelInterleaveDatasetV4 ParallelMapDatasetV2 PrefetchDataset
-        RandomDataset RangeDataset RebatchDatasetV2 ReduceDataset RepeatDataset RewriteDataset
-        ScanDataset ShardDataset ShuffleAndRepeatDataset ShuffleDataset SkipDataset
-        SparseTensorSliceDataset TFRecordDataset TFRecordDatasetV2 TakeDataset TakeWhileDataset
-        TensorDataset TensorSliceDataset TextLineDataset UnbatchDataset UniqueDataset
-        WindowDataset ZipDataset
+        LegacyParallelInterleaveDatasetV2 LoadDataset MakeIterator MapAndBatchDataset MapDataset
+        ModelDataset OneShotIterator OptimizeDataset OptimizeDatasetV2 OptionalFromValue
+        OptionalGetValue OptionalHasValue OptionalNone OptionsDataset PaddedBatchDataset
+        PaddedBatchDatasetV2 ParallelBatchDataset ParallelInterleaveDatasetV4 ParallelMapDatasetV2
+        PrefetchDataset RandomDataset RangeDataset RebatchDatasetV2 ReduceDataset RepeatDataset
+        RewriteDataset SaveDataset ScanDataset ShardDataset ShuffleAndRepeatDataset ShuffleDataset
+        SkipDataset SnapshotDatasetV2 SparseTensorSliceDataset TFRecordDataset TFRecordDatasetV2
+        TakeDataset TakeWhileDataset TensorDataset TensorSliceDataset TextLineDataset
+        UnbatchDataset UniqueDataset WindowDataset ZipDataset
     """,
 }
 
