@@ -177,6 +177,7 @@ class _Ops:
     StringSplitV2: TensorsFunction
     Svd: TensorsFunction
     Switch: TensorsFunction
+    SymbolicGradient: TensorsFunction
     TakeManySparseFromTensorsMap: TensorsFunction
     TensorArrayConcatV3: TensorsFunction
     TensorArrayGradV3: TensorsFunction
@@ -285,6 +286,7 @@ class _Ops:
     ResourceSparseApplyRMSProp: OperationFunction
     ResourceStridedSliceAssign: OperationFunction
     Save: OperationFunction
+    SaveDataset: OperationFunction
     SaveSlices: OperationFunction
     SaveV2: OperationFunction
     SparseAccumulatorApplyGradient: OperationFunction
