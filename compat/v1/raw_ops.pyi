@@ -834,6 +834,7 @@ Substr: RawOp
 Sum: RawOp
 Svd: RawOp
 Switch: RawOp
+SymbolicGradient: RawOp
 TFRecordDataset: RawOp
 TFRecordDatasetV2: RawOp
 TFRecordReader: RawOp

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ...graph.core.calls import called_function
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.order import copied_from
-from ...graph.format.inline import called_function
 
 WRAPPER = "signature_wrapper"
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...graph.core.calls import CALLS, called_function
 from ...graph.core.evaluate import evaluate
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.order import data_and_control_inputs, ordered
 from ...graph.core.shapes import Shape, merge
-from ...graph.format.inline import CALLS, called_function
 from ...graph.format.nodedef import Reference
 from ...graph.format.tensor_proto import TensorReader
 from ...schema.errors import ModelError, NotFoundError

@@ -178,6 +178,7 @@ class _Ops:
     StringSplitV2: TensorsFunction
     Svd: TensorsFunction
     Switch: TensorsFunction
+    SymbolicGradient: TensorsFunction
     TakeManySparseFromTensorsMap: TensorsFunction
     TensorArrayConcatV3: TensorsFunction
     TensorArrayGradV3: TensorsFunction
@@ -286,6 +287,7 @@ class _Ops:
     ResourceSparseApplyRMSProp: OperationFunction
     ResourceStridedSliceAssign: OperationFunction
     Save: OperationFunction
+    SaveDataset: OperationFunction
     SaveSlices: OperationFunction
     SaveV2: OperationFunction
     SparseAccumulatorApplyGradient: OperationFunction

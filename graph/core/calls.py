@@ -13,11 +13,27 @@ from .signatures.attributes import FunctionRef
 
 if TYPE_CHECKING:
     from .graph import Operation
+    from .library import FunctionLibrary
 
+CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+"""Types of operations that call the function of their attribute `f`."""
 MAX_OPERATIONS = 2**18
 """What calls may make of a graph: functions that call others twice grow without bound."""
 MAX_VERSIONS = 100
 """Sets of attributes that one function is called with."""
+
+
+def call_type(op: Operation) -> str:
+    """The type by whose rules an operation runs: a call's where its type is a function's name."""
+    function = op.graph.functions.get(op.type)
+    return op.type if function is None else CALLS[function.signature.is_stateful]
+
+
+def called_function(op: Operation) -> FunctionRef | None:
+    """The function that `op` calls, None when it is no call."""
+    if op.type in op.graph.functions:
+        return FunctionRef(op.type, op.attrs)
+    return op.get_attr("f") if op.type in CALLS else None
 
 
 def called(op: Operation) -> list[FunctionRef]:
@@ -37,30 +53,51 @@ def with_called(operations: Iterable[Operation]) -> Iterator[Operation]:
         op = waiting.pop()
         yield op
         for reference in called(op):
-            if reference.name not in seen:
+            if reference.name not in seen and reference.name in op.graph.functions:
                 seen.add(reference.name)
                 waiting += op.graph.functions.body(reference).operations
 
 
-def refuse_expansion(operations: Iterable[Operation]) -> None:
+def calls_itself(functions: FunctionLibrary, reference: FunctionRef) -> bool:
+    """Whether a function calls itself, maybe through others and with other attributes."""
+    operations = with_called(functions.body(reference).operations)
+    return any(inner.name == reference.name for op in operations for inner in called(op))
+
+
+def refuse_expansion(operations: Iterable[Operation], allows_recursion: bool = False) -> None:
     """Raises ModelError where calls come to more than MAX_OPERATIONS, or a function calls itself.
 
     Counted is what there is once each call is replaced by the function's body, each branch and
-    each body of a loop too. A function is looked at once, however often it is called.
+    each body of a loop too. A function is looked at once, however often it is called. With
+    `allows_recursion` those that call themselves are not replaced, and counted once.
     """
     operations = list(operations)
     if not any(op.graph.functions for op in operations[:1]):
         return
     bodies = _Bodies()
     first = [(op, body) for op in operations for body in bodies.of([op])]
-    try:
-        order = ordered([body for _, body in first], bodies.inside)
-    except Cycle as cycle:
-        raise ModelError(bodies.circle([x for x in cycle.items if isinstance(x, Graph)])) from None
+    recursive: dict[Graph, None] = {}
+
+    def inlined(body: Graph) -> list[Graph]:
+        return [inner for inner in bodies.inside(body) if inner not in recursive]
+
+    def circle() -> list[Graph]:
+        try:
+            order.extend(ordered([*(body for _, body in first), *recursive], inlined))
+        except Cycle as cycle:
+            return [x for x in cycle.items if isinstance(x, Graph)]
+        return []
+
+    order: list[Graph] = []
+    while round_ := circle():
+        if not allows_recursion:
+            raise ModelError(bodies.circle(round_))
+        recursive.update(dict.fromkeys(round_))
     sizes: dict[Graph, int] = {}
     for body in order:
-        sizes[body] = len(body) + sum(sizes[inner] for inner in bodies.inside(body))
-    total = len(operations) + sum(sizes[body] for _, body in first)
+        sizes[body] = len(body) + sum(sizes[inner] for inner in inlined(body))
+    total = len(operations) + sum(sizes[body] for body in recursive)
+    total += sum(sizes[body] for _, body in first if body not in recursive)
     if total > MAX_OPERATIONS:
         op = max(first, key=lambda pair: sizes[pair[1]])[0]
         raise ModelError(

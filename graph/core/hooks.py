@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .graph import Graph, Operation, Tensor
     from .library import FunctionLibrary
     from .protocols import AttrValue
+    from .signatures.attributes import FunctionRef
     from .signatures.signatures import Signature
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -32,6 +33,7 @@ HOMES = {
     "as_graph_def": ".format.graphdef",
     "create_op": ".format.node_messages",
     "delegated": "..converter.api.session_parts",
+    "gradient_body": ".derivatives.symbolic",
     "get_variable": ".variables.get_variable",
     "import_body": ".format.functiondef",
     "new_graph": ".core.graph",
@@ -78,6 +80,10 @@ def implementation(
 ) -> Callable[[Offer, Sequence[SessionDelegate]], Delegation]: ...
 @overload
 def implementation(name: Literal["get_variable"]) -> Callable[..., Variable]: ...
+@overload
+def implementation(
+    name: Literal["gradient_body"],
+) -> Callable[[FunctionLibrary, FunctionRef], Graph]: ...
 @overload
 def implementation(
     name: Literal["import_body"],

@@ -108,6 +108,9 @@ class FunctionLibrary(Mapping[str, Function]):
     def __getitem__(self, name: str) -> Function:
         return self._functions[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._functions
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._functions)
 

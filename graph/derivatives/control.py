@@ -12,6 +12,7 @@ import numpy as np
 
 from ...schema import dtypes
 from ..core.build import ops
+from ..core.calls import CALLS, call_type, called_function
 from ..core.composite.indexed_slices import IndexedSlices
 from ..core.create import constant, create
 from ..core.function_graph import (
@@ -24,6 +25,7 @@ from ..core.function_graph import (
     unify,
 )
 from ..core.graph import Operation, Tensor
+from ..core.signatures.attributes import FunctionRef
 from .backward_graph import (
     BackwardGraph,
     body_of,
@@ -40,7 +42,6 @@ from .registry import gradient
 if TYPE_CHECKING:
     from ..core.protocols import AttrValue
     from ..core.shapes import Shape
-    from ..core.signatures.attributes import FunctionRef
     from .registry import Gradient
 
 
@@ -231,5 +232,40 @@ def case(op: Operation, *dys: Tensor | None) -> list[Gradient | None]:
 
 @gradient("PartitionedCall", "StatefulPartitionedCall")
 def partitioned_call(op: Operation, *dys: Tensor | None) -> list[Gradient | None]:
-    """Through the function."""
+    """Through the function, or as the one computes that its library names as its gradient."""
+    reference = called_function(op)
+    assert reference is not None
+    name = op.graph.functions.gradients.get(reference.name)
+    if name is not None:
+        return _by_gradient_function(op, FunctionRef(name, reference.attrs), dys)
+    if op.type != call_type(op):
+        _call_by_attribute(op, reference)
     return _flow_back(op, ["f"], 0, dys)
+
+
+def _by_gradient_function(
+    op: Operation, reference: FunctionRef, dys: Sequence[Tensor | None]
+) -> list[Gradient | None]:
+    """What a function gives for the operands of a call and the gradients of its results."""
+    arrived = [
+        ops.ZerosLike(y) if dy is None else dy for y, dy in zip(op.outputs, dys, strict=True)
+    ]
+    operands = [*op.inputs, *arrived]
+    types: dict[str, AttrValue] = {
+        "Tin": [tensor.dtype for tensor in operands],
+        "Tout": [tensor.dtype for tensor in op.inputs],
+    }
+    is_stateful = op.graph.functions[reference.name].signature.is_stateful
+    call = create(CALLS[is_stateful], [operands], {**types, "f": reference}, "gradient")
+    for operand, output in zip(op.inputs, call.outputs, strict=True):
+        output.set_shape(operand.sizes)
+    return list(call.outputs)
+
+
+def _call_by_attribute(op: Operation, reference: FunctionRef) -> None:
+    """Turns an operation whose type is a function's name into one that can get more results."""
+    op.type = call_type(op)
+    op.signature = op.graph.functions.signature_of(op.type)
+    op.attrs["f"] = reference
+    op.attrs["Tin"] = [tensor.dtype for tensor in op.inputs]
+    op.attrs["Tout"] = [tensor.dtype for tensor in op.outputs]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ..core.build import ops
-from ..core.calls import refuse_expansion
+from ..core.calls import call_type, refuse_expansion
 from ..core.composite.indexed_slices import IndexedSlices, dense, joined
 from ..core.composite.ragged_tensor import RaggedTensor
 from ..core.create import constant, convert_to_tensor
@@ -375,7 +375,7 @@ def _between(
 def _derivative(op: Operation) -> Derivative:
     override = op.attrs.get("_gradient_op_type")
     kind = override.decode() if isinstance(override, bytes) else str(override or op.type)
-    row = DERIVATIVES.get(kind)
+    row = DERIVATIVES.get(kind) or DERIVATIVES.get(call_type(op))
     if row is None:
         raise LookupError(
             f"No gradient defined for operation '{op.name}' (op type: {op.type}). Register one "

@@ -260,6 +260,7 @@ def _copied(
     """
     for function in source.functions.values():
         graph.functions.add(function)
+    graph.functions.gradients.update(source.functions.gradients)
     names = _unique_names([op.name for op in source.operations], graph, scope)
     copy = Copy(graph)
     order = ordered(source.operations, data_and_control_inputs)

@@ -6,18 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ...schema.errors import ModelError
-from ..core.calls import refuse_expansion
+from ..core.calls import called_function, refuse_expansion
 from ..core.graph import Graph, Operation, Tensor
 from ..core.library import IMPLEMENTS
 from ..core.order import data_and_control_inputs, ordered
-from ..core.signatures.attributes import FunctionRef
 from .rebuild import Copy, rebuild
 
 if TYPE_CHECKING:
     from ..core.library import Function
     from ..core.protocols import AttrValue
+    from ..core.signatures.attributes import FunctionRef
 
-CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 BRANCHES = ("If", "While", "Case")
 LOOPS = ("While", "StatelessWhile")
 PYTHON = ("EagerPyFunc", "PyFunc")
@@ -67,15 +66,6 @@ def inline(graph: Graph, replacement: Replace | None = None) -> Graph:
         return reference is not None
 
     return rebuild(graph, None, replace)
-
-
-def called_function(op: Operation) -> FunctionRef | None:
-    """The function that `op` calls, None when it is no call."""
-    if op.type in CALLS:
-        return op.get_attr("f")
-    if op.type in op.graph.functions:
-        return FunctionRef(op.type, op.attrs)
-    return None
 
 
 class _Call(NamedTuple):

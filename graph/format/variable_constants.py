@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..core.calls import CALLS
 from ..core.signatures import attributes
 from .dataflow import FUNCTIONS
-from .inline import CALLS, LOOPS
+from .inline import LOOPS
 
 if TYPE_CHECKING:
     from .messages import FunctionDef, FunctionDefLibrary, NodeDef, Repeated

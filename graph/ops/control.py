@@ -62,6 +62,7 @@ for _name in ("Merge", "RefMerge"):
     add_row(_name, None, _merge_shapes)
 for _name in ("Switch", "RefSwitch"):
     add_row(_name, None, lambda op: [op.inputs[0].sizes] * 2)
+add_row("SymbolicGradient", None, lambda op: [x.sizes for x in op.inputs[: len(op.outputs)]])
 add_row("LoopCond", None, scalar)
 add_row("XlaCallModule", None, _module_shapes, pure=False)
 for _name in ("Scatter", "Size", "Split", "Write"):

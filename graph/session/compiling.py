@@ -35,7 +35,7 @@ from .delegated import DelegatedPart
 from .exchanges import TAKING, scheduled
 from .kernel_calls import DIRECT, array_dtype, call_direct, call_kernel, has_kernel, no_kernel
 from .kernel_words import kernel_words
-from .plan_variables import CALLS, HANDLERS, PlanVariables, is_handle
+from .plan_variables import HANDLERS, PlanVariables, is_handle, runs_functions
 from .run_errors import failed, fault_words, located
 from .run_limits import check_bytes, check_countable, check_counts, check_size
 from .stage import Site, StageVariables
@@ -263,7 +263,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         if handler is not None:
             return self._define(stage, op, handler(self.variables, stage, op, position))
         buffers = [stage.operands[tensor] for tensor in op.inputs]
-        if op.type in CALLS:
+        if runs_functions(op):
             results = self._inline(stage, op, position)
             if results is not None:
                 return self._define(stage, op, results)
@@ -274,7 +274,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             buffers = [self._box(stage, tensor) for tensor in op.inputs]
         for buffer in buffers:
             self.variables.require(stage, op, buffer)
-        if op.type in CALLS:  # of a variable that it may write there is a copy now
+        if runs_functions(op):  # of a variable that it may write there is a copy now
             buffers = [stage.operands[tensor] for tensor in op.inputs]
         site, row = Site(op, buffers), row_of(op.type)
         constants = self._folded(site, row, buffers)
@@ -362,7 +362,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         op = site.op
         if not has_kernel(op):
             raise no_kernel(op)
-        if op.type in CALLS and self.variables.may_resize(op, buffers):
+        if runs_functions(op) and self.variables.may_resize(op, buffers):
             return False
         writes = row.writes if row is not None else ()
         if writes:
@@ -465,7 +465,7 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
     if not running:
         return []
     listed = [op for op in targets[0].graph.operations if op in running]
-    if any(op.type in TAKING or op.type in CALLS for op in listed):
+    if any(op.type in TAKING or runs_functions(op) for op in listed):
         return _sized_by_values_last(scheduled(listed, before, lambda op: [op]), before)
     return _sized_by_values_last(ordered(listed, before), before)
 

@@ -83,7 +83,7 @@ def run_plan_of(
 ) -> RunPlan:
     """`plan_of` for a session's run, of which other processes may run parts; not for functions."""
     operations = needed(fetches, feeds)
-    refuse_expansion(operations)
+    refuse_expansion(operations, allows_recursion=True)
     if state.task is not None and state.is_elsewhere(operations):
         from .cluster.spread import SpreadPlan  # sockets are for clusters alone
 

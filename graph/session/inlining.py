@@ -23,6 +23,7 @@ from ...engine.plan.buffer import Buffer, Storage, arena, constant, persistent
 from ...engine.plan.program import Program
 from ...engine.run.stages import Stage
 from ...schema import dtypes, errors
+from ..core.calls import call_type, called_function
 from ..core.function_graph import ABSENT
 from ..core.graph import Operation, Tensor
 from ..core.registry import Row
@@ -30,7 +31,7 @@ from ..core.shapes import is_static
 from ..emit.lists import ListBuffer, NotNative, materialized
 from .compiling import Compiler, needed
 from .kernels.control import Body, body_of
-from .plan_variables import ASSIGNMENTS, CALLS
+from .plan_variables import ASSIGNMENTS, runs_functions
 from .stage import Site, StageVariables
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def inline(
     caller: Compiler, stage: PlanStage, op: Operation, position: int
 ) -> Sequence[Buffer] | None:
     """The results of an operation that calls functions; None where Python has to run them."""
-    way = WAYS.get(op.type)
+    way = WAYS.get(call_type(op))
     if way is None:
         return None
     try:
@@ -151,7 +152,7 @@ class Recording(Compiler):
     def _add_step(
         self, stage: PlanStage, site: Site, row: Row | None, buffers: Sequence[Buffer]
     ) -> bool:
-        if site.type in CALLS:
+        if runs_functions(site.op):
             raise NotNative
         return super()._add_step(stage, site, row, buffers)
 
@@ -167,9 +168,11 @@ class _Emitted:
 def _called(
     caller: Compiler, stage: PlanStage, op: Operation, reference: FunctionRef, first: int
 ) -> tuple[Body, list[Buffer]]:
-    """A function that an operation calls, and the operands."""
+    """A function that an operation calls, and the operands; NotNative for a recursive one."""
     caller.variables.calls[op] = len(op.inputs), len(op.outputs)
     body = body_of(caller.state, op, reference, op.inputs[first:])
+    if body.calls_itself:
+        raise NotNative
     return body, [stage.operands[tensor] for tensor in op.inputs[first:]]
 
 
@@ -210,7 +213,8 @@ def _protect(
 
 def _call(caller: Compiler, stage: PlanStage, op: Operation, position: int) -> list[Buffer]:
     """The function's instructions."""
-    (recording,) = _recorded(caller, stage, op, position, [op.get_attr("f")], 0)
+    reference = called_function(op) or op.get_attr("f")
+    (recording,) = _recorded(caller, stage, op, position, [reference], 0)
     recording.emit(stage.program)
     return recording.values
 
@@ -548,6 +552,7 @@ WAYS = {
     "StatelessCase": _case,
     "StatelessIf": _branch,
     "StatelessWhile": _loop,
+    "SymbolicGradient": _call,
     "While": _loop,
 }
 """How operations that call functions are compiled."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...schema import dtypes, errors
+from ..core.calls import call_type
 from ..core.graph import Operation, Tensor
 from ..core.infer import KERNEL_ERRORS, each_output, wrong_rank
 from ..core.registry import row_of
@@ -33,7 +34,7 @@ DIRECT = frozenset(
 def has_kernel(op: Operation) -> bool:
     """Whether there is a kernel, in Python, for an operation."""
     row = row_of(op.type)
-    return HOSTED.get(op.type) is not None or (row is not None and row.kernel is not None)
+    return HOSTED.get(call_type(op)) is not None or (row is not None and row.kernel is not None)
 
 
 def call_kernel(
@@ -43,7 +44,7 @@ def call_kernel(
 
     Nothing where it changes its operands `in_place`.
     """
-    hosted, row = HOSTED.get(op.type), row_of(op.type)
+    hosted, row = HOSTED.get(call_type(op)), row_of(op.type)
     try:
         with np.errstate(all="ignore"):
             if hosted is not None:

@@ -18,6 +18,7 @@ from ...engine.families.layout import move
 from ...engine.plan.buffer import Buffer, Storage, arena
 from ...engine.plan.program import Program
 from ...schema import dtypes
+from ..core.calls import CALLS, call_type
 from ..core.graph import Operation, Tensor
 from ..core.order import data_and_control_inputs
 from ..core.registry import row_of
@@ -35,9 +36,9 @@ VARIABLES = (*REFERENCES, "VarHandleOp")
 ASSIGNMENTS = ("Assign", "AssignVariableOp")
 QUESTIONS = ("IsVariableInitialized", "VarIsInitializedOp")
 READS = ("ReadVariableOp",)
-CALLS = (
-    *("Case", "If", "PartitionedCall", "StatefulPartitionedCall", "StatelessCase"),
-    *("StatelessIf", "StatelessWhile", "While"),
+CALLERS = (
+    *(*CALLS, "Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile"),
+    *("SymbolicGradient", "While"),
 )
 """Operations that run functions, which may write variables."""
 
@@ -96,7 +97,7 @@ class PlanVariables:
     def require(self, stage: Stage, op: Operation, buffer: Buffer) -> None:
         """Notes that `op` reads a variable, which must have a value by then."""
         key = self.state.key_of(buffer.storage)
-        if op.type in CALLS:
+        if runs_functions(op):
             self.calls[op] = len(op.inputs), len(op.outputs)
             if key is not None and any(is_handle(t) for t in op.inputs):
                 self._passed_on.add(key)
@@ -314,6 +315,11 @@ def copy_rows(program: Program, source: Buffer, target: Buffer) -> None:
 
 def _copy(source: np.ndarray, target: np.ndarray) -> None:
     target[...] = source
+
+
+def runs_functions(op: Operation) -> bool:
+    """Whether an operation calls functions, also as its type is the name of one."""
+    return call_type(op) in CALLERS
 
 
 def is_handle(tensor: Tensor) -> bool:

@@ -108,13 +108,17 @@ class State:
         self._controls[thread] = control
         return outer
 
-    def end_run(self, control: Control, outer: Control | None) -> None:
-        """What is put off and was not waited for is given up; `outer` is of `begin_run`."""
+    def leave_run(self, outer: Control | None) -> None:
+        """Ends the part of a run that this thread had; `outer` is of `begin_run`."""
         thread = threading.get_ident()
         if outer is None:
             del self._controls[thread]
         else:
             self._controls[thread] = outer
+
+    def end_run(self, control: Control, outer: Control | None) -> None:
+        """What is put off and was not waited for is given up; `outer` is of `begin_run`."""
+        self.leave_run(outer)
         if self._put_off:
             for _, attempt in self._put_off.pop(control, ()):
                 attempt.cancel()

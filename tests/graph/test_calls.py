@@ -5,6 +5,7 @@ import pytest
 
 import flatlite.compat.v1 as tf
 from flatlite.graph.format.inline import inline
+from flatlite.graph.session import call_depth
 from flatlite.schema import proto
 from flatlite.schema.errors import ModelError
 
@@ -92,12 +93,20 @@ def test_functions_that_double(kind, use):
         use(graph)
 
 
-@pytest.mark.parametrize("use", [inline, run, differentiated])
+@pytest.mark.parametrize("use", [inline, differentiated])
 @pytest.mark.parametrize("kind", KINDS)
 def test_functions_that_call_themselves(kind, use):
     graph = imported(library(kind, 2, calls_last(kind, 2)))
     with pytest.raises(ModelError, match=r"themselves, got f2 -> f1 -> f0 -> f2$"):
         use(graph)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_functions_that_call_themselves_without_end(kind, monkeypatch):
+    monkeypatch.setattr(call_depth, "MAX_DEPTH", 200)
+    graph = imported(library(kind, 2, calls_last(kind, 2)))
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="at most 200 deep"):
+        run(graph)
 
 
 def test_functions_that_call_themselves_with_ever_new_attributes():

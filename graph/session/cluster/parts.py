@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ....schema.dtypes import RESOURCE, VARIANT
 from ....schema.errors import UnimplementedError
-from ...core.calls import with_called
+from ...core.calls import call_type, with_called
 from ...core.device_spec import DeviceSpec
 from ...core.graph import Operation, Tensor
 from ..executor import Plan
 from ..plan_pool import PlanPool
-from ..plan_variables import CALLS, READS, is_handle
+from ..plan_variables import CALLERS, READS, is_handle
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ..state import State
 
-READERS = (*READS, *CALLS, "ResourceGather", "ResourceGatherNd", "VariableShape")
+READERS = (*READS, *CALLERS, "ResourceGather", "ResourceGatherNd", "VariableShape")
 """Operations that only read resource variables, themselves or in functions."""
 MAX_PLANS = 64
 """Compiled parts that are kept for a session."""
@@ -130,7 +130,7 @@ class _Division:
 
         So does what reads one, where its device leaves the task open.
         """
-        if op.type not in READERS or DeviceSpec.from_string(op.device or "").job is None:
+        if call_type(op) not in READERS or DeviceSpec.from_string(op.device or "").job is None:
             for tensor in op.inputs:
                 if tensor.op in self.storages and _is_used(op, tensor):
                     return self.places[tensor.op]
@@ -205,7 +205,7 @@ def _check_use(op: Operation, tensor: Tensor) -> None:
     if not _is_used(op, tensor) and tensor.dtype != VARIANT:
         return
     users = (x for x in with_called([op]) if any(t.dtype == RESOURCE for t in x.inputs))
-    if tensor.op.type == "VarHandleOp" and all(x.type in READERS for x in users):
+    if tensor.op.type == "VarHandleOp" and all(call_type(x) in READERS for x in users):
         return
     raise UnimplementedError(
         None,

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....schema import dtypes
+from ...core.calls import called_function, calls_itself
 from ...core.function_graph import copy_graph, origin
 from ...core.graph import Graph, Tensor
 from ...core.hooks import implementation
+from ..call_depth import nested
 from ..compiling import needed
 from ..dataflow_graph import variable_of
 from ..hosted import hosted
@@ -55,6 +57,9 @@ class RunnableGraph:
         controls: What runs as well.
     """
 
+    calls_itself = False
+    """Whether it is the body of a function that calls itself."""
+
     def __init__(
         self,
         state: State,
@@ -71,7 +76,13 @@ class RunnableGraph:
         self._uses = Counter["Shapes"]()
 
     def run(self, arrays: Arrays) -> list[np.ndarray]:
-        """The results of the function, in memory of their own but for arguments it hands on."""
+        """The results of the function, in memory of their own but for arguments it hands on.
+
+        Raises ResourceExhaustedError where too many functions have called one another.
+        """
+        return nested(self.state, lambda: self._run(arrays))
+
+    def _run(self, arrays: Arrays) -> list[np.ndarray]:
         feeds = {
             tensor: np.ascontiguousarray(array).reshape(array.shape)
             for tensor, array in zip(self.inputs, arrays, strict=True)
@@ -105,6 +116,8 @@ class RunnableGraph:
 
         A function whose arguments grow from call to call has no use for a plan of each size.
         """
+        if self.calls_itself:  # each level that is under way would need a plan of its own
+            return True
         if len(self._uses) > MAX_COUNTED:
             self._uses.clear()
         self._uses[key] += 1
@@ -135,8 +148,13 @@ class Body(RunnableGraph):
     def __init__(
         self, state: State, op: Operation, reference: FunctionRef, operands: Sequence[Tensor]
     ):
-        body = op.graph.functions.body(reference)
+        functions = op.graph.functions
+        if op.type == "SymbolicGradient":
+            body = implementation("gradient_body")(functions, reference)
+        else:
+            body = functions.body(reference)
         self.source = body
+        self.calls_itself = calls_itself(functions, reference)
         self.n_results, self.size = len(body.outputs or ()), len(body)
         graph, inputs, outputs = _bound(body, operands)
         controls = [graph.get_operation_by_name(c.name) for c in body.control_outputs]
@@ -216,10 +234,11 @@ def _holds(condition: np.ndarray) -> bool:
     return len(item) > 0 if isinstance(item, bytes) else bool(item)
 
 
-@hosted("PartitionedCall", "StatefulPartitionedCall")
+@hosted("PartitionedCall", "StatefulPartitionedCall", "SymbolicGradient")
 def call(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
-    """What the function gives."""
-    return as_results(body_of(state, op, op.get_attr("f"), op.inputs).run(arrays))
+    """What the function, or its gradient, gives."""
+    reference = called_function(op) or op.get_attr("f")
+    return as_results(body_of(state, op, reference, op.inputs).run(arrays))
 
 
 @hosted("If", "StatelessIf")
