@@ -14,8 +14,8 @@ from ...engine.plan import arena
 from ...engine.plan.buffer import PERSISTENT, Buffer, Storage, window
 from ...engine.run.stages import Control
 from ...schema.errors import FailedPreconditionError, OpError
+from ..core.operation_errors import of_operation
 from .keys import name_of, shared_name
-from .run_errors import of_operation
 from .session_tensors import SessionTensors
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from ...core.create import constant, convert_to_tensor
 from ...core.evaluate import evaluate
 from ...core.graph import Graph, Operation, Tensor
 from ...core.node_words import type_word
+from ...core.operation_errors import located
 from ...functions.flow.functional import PY_FUNCTIONS
 from ...variables.variables import Variable
 from ..hosted import hosted
-from ..run_errors import located
 from ..side_by_side import Call
 
 if TYPE_CHECKING:

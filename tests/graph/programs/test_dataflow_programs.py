@@ -50,8 +50,8 @@ def check_runs(graph, runs):
 AS_DATAFLOW = ("dead",)
 """Where dead tensors are fetched."""
 CALLED = (
-    *("one_condition_thrice", "states", "steps_of_branches", "strings_in_loop"),
-    *("summaries_of_branches", "values_that_decide"),
+    *("states", "steps_of_branches", "strings_in_loop", "summaries_of_branches"),
+    "values_that_decide",
 )
 """Where sizes change between iterations, or there are strings: Python calls functions."""
 
