@@ -9,13 +9,15 @@ import numpy as np
 
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.library import Function
-from ...graph.core.order import is_back_edge, ordered
+from ...graph.core.order import Cycle, is_back_edge, ordered
 from ...graph.core.shapes import Shape
 from ...graph.core.signatures.attributes import FunctionRef
+from ...graph.format.dataflow_graph import ControlFlow, has_control_flow, reached
+from ...graph.format.functionalize import functionalize
 from ...graph.format.inline import inline
 from ...graph.format.rebuild import Copy, rebuild
 from ...graph.ops.state.tables import MUTABLE_TABLES, TABLE_KEYS, TABLE_VALUES
-from ...schema.errors import ModelError, UnsupportedOps
+from ...schema.errors import InvalidArgumentError, ModelError, UnsupportedOps
 from .branches import has_branches, resolve_branches
 from .composites import composite
 from .effects import (
@@ -26,7 +28,6 @@ from .effects import (
     flat_body,
     needed_operations,
 )
-from .functionalize_control_flow import functionalize_control_flow
 from .handles import (
     BRANCHING,
     CALLING,
@@ -148,6 +149,31 @@ def _flat(graph: Graph, ends: Ends) -> Graph:
     return resolve_branches(stop_learning(drop_unchanging_writes(expanded)))
 
 
+def _functional(graph: Graph) -> Graph:
+    """`graph`, or a copy in which loops and branches of TensorFlow 1 are calls of functions.
+
+    What has another form than TensorFlow gives it stays as it is.
+    """
+    if not has_control_flow(graph.operations):
+        return graph
+    inputs, outputs = graph.inputs or [], graph.outputs or []
+    ends = [*inputs, *outputs, *graph.control_outputs]
+    try:
+        flow = ControlFlow(reached(ends, ()), (), reads_around=True)
+    except (InvalidArgumentError, Cycle):
+        return graph
+    functional = functionalize(flow, ends, {}, has_effects=False)
+    if functional is None:
+        return graph
+    result = functional.graph
+    result.inputs = [functional.tensors[tensor] for tensor in inputs]
+    result.outputs = [functional.tensors[tensor] for tensor in outputs]
+    result.control_outputs = [
+        new for op in graph.control_outputs for new in functional.operations[op]
+    ]
+    return result
+
+
 def _expand_modules(graph: Graph) -> Graph:
     """`graph`, each module of StableHLO replaced by what it consists of."""
     if all(op.type != "XlaCallModule" for op in graph.operations):
@@ -168,7 +194,7 @@ def _frozen(flat: Graph, ends: Ends, context: _Context) -> Frozen:
         graph.inputs = [*(graph.inputs or ()), tensor]
         if new is not tensor:
             graph.outputs = [*(graph.outputs or ()), new]
-    return Frozen(functionalize_control_flow(graph), tuple(state_variables), context.state)
+    return Frozen(_functional(graph), tuple(state_variables), context.state)
 
 
 class _Freezer:

@@ -21,7 +21,7 @@ from ..core.graph import Graph, Operation, Tensor
 from ..core.scopes import get_default_graph, name_scope
 from ..core.shapes import is_static
 from ..core.signatures.attributes import FunctionRef
-from ..session.dataflow_graph import variable_of
+from ..format.dataflow_graph import variable_of
 from .gradients import gradients, is_trainable
 
 if TYPE_CHECKING:

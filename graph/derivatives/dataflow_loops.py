@@ -22,9 +22,7 @@ from ..core.graph import Graph, Operation, Tensor
 from ..core.order import Cycle, copied_from, data_and_control_inputs, ordered
 from ..core.scopes import control_dependencies, name_scope
 from ..core.shapes import Shape, common_shape
-from ..functions.flow.conditional import call_one_of
-from ..functions.flow.loops import functional_while
-from ..session.dataflow_graph import (
+from ..format.dataflow_graph import (
     CONTROL,
     ENTERS,
     EXITS,
@@ -34,6 +32,8 @@ from ..session.dataflow_graph import (
     ControlFlow,
     reached,
 )
+from ..functions.flow.conditional import call_one_of
+from ..functions.flow.loops import functional_while
 
 
 class UnknownForm(ValueError):

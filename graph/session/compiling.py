@@ -25,6 +25,7 @@ from ...engine.run.stages import ReadValue, RunAlone, Stage, StageMachine
 from ...schema import dtypes, errors
 from ..core.graph import Operation, Tensor
 from ..core.infer import infer_shapes
+from ..core.operation_errors import failed, located
 from ..core.order import is_back_edge, ordered
 from ..core.registry import Row, row_of
 from ..core.shapes import Shape, is_static, shown
@@ -36,7 +37,7 @@ from .exchanges import TAKING, scheduled
 from .kernel_calls import DIRECT, array_dtype, call_direct, call_kernel, has_kernel, no_kernel
 from .kernel_words import kernel_words
 from .plan_variables import HANDLERS, PlanVariables, is_handle, runs_functions
-from .run_errors import failed, fault_words, located
+from .run_errors import fault_words
 from .run_limits import check_bytes, check_countable, check_counts, check_size
 from .stage import Site, StageVariables
 from .state import State

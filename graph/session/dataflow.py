@@ -17,8 +17,7 @@ from ..core.calls import refuse_expansion
 from ..core.graph import Operation, Tensor
 from ..core.hooks import hook
 from ..core.order import ordered
-from .compiling import needed
-from .dataflow_graph import (
+from ..format.dataflow_graph import (
     CONTROL,
     ENTERS,
     EXITS,
@@ -31,10 +30,11 @@ from .dataflow_graph import (
     has_control_flow,
     reached,
 )
+from ..format.functionalize import functionalize
+from .compiling import needed
 from .dataflow_steps import Forward, Group, Loop, Merge, Switch, Trigger
 from .exchanges import TAKING, exchanging, scheduled
 from .executor import Plan, Times
-from .functionalize import functionalize
 from .plan_pool import RunPlan
 from .run_limits import check_counts
 from .state import State
@@ -42,10 +42,10 @@ from .state import State
 if TYPE_CHECKING:
     import numpy as np
 
-    from .dataflow_graph import Deadness
+    from ..format.dataflow_graph import Deadness
+    from ..format.functionalize import Functional
     from .dataflow_steps import Runnable, Values
     from .delegated import DelegationReport, SessionDelegate, Step
-    from .functionalize import Functional
 
     Feeds = Mapping[Tensor, tuple[tuple[int, ...], np.dtype]]
     Unit = Operation | Frame | tuple[int, Deadness]

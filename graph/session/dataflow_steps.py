@@ -9,11 +9,11 @@ import numpy as np
 
 from ...engine.plan.buffer import PERSISTENT
 from ...schema import dtypes
-from .dataflow_graph import constant_of, variable_of
+from ..core.operation_errors import failed
+from ..format.dataflow_graph import constant_of, variable_of
 from .executor import Plan
 from .plan_pool import PlanPool
 from .plan_variables import REFERENCES
-from .run_errors import failed
 
 if TYPE_CHECKING:
     from ..core.graph import Operation, Tensor

@@ -11,10 +11,10 @@ from ...schema import dtypes, errors
 from ..core.calls import call_type
 from ..core.graph import Operation, Tensor
 from ..core.infer import KERNEL_ERRORS, each_output, wrong_rank
+from ..core.operation_errors import failed, located
 from ..core.registry import row_of
 from .hosted import HOSTED
 from .kernel_words import kernel_words
-from .run_errors import failed, located
 from .run_limits import check_size
 
 if TYPE_CHECKING:

@@ -20,11 +20,12 @@ from ...engine.plan.program import Program
 from ...schema import dtypes
 from ..core.calls import CALLS, call_type
 from ..core.graph import Operation, Tensor
+from ..core.operation_errors import failed
 from ..core.order import data_and_control_inputs
 from ..core.registry import row_of
 from ..core.shapes import Shape, is_static, shown
 from .exchanges import with_called
-from .run_errors import failed, uninitialized
+from .run_errors import uninitialized
 from .state import State
 
 if TYPE_CHECKING:

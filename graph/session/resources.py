@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 
 from ...schema.errors import InvalidArgumentError, OpError
+from ..core.operation_errors import of_operation
 from .hosted import hosted
 from .keys import shared_name
-from .run_errors import of_operation
 
 if TYPE_CHECKING:
     from ..core.graph import Operation

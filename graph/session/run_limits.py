@@ -12,8 +12,8 @@ import numpy as np
 from ...engine.plan.arena import check_limit
 from ...engine.run.limits import Limits, over_limit, shape_over_limit
 from ...schema.errors import InvalidArgumentError, ResourceExhaustedError
+from ..core.operation_errors import located
 from ..core.shapes import is_static, shown
-from .run_errors import located
 
 if TYPE_CHECKING:
     from ..core.graph import Operation

@@ -14,8 +14,8 @@ from ...engine.plan import arena
 from ...engine.plan.buffer import PERSISTENT, Buffer, Storage, window
 from ...engine.run.stages import Control
 from ...schema.errors import FailedPreconditionError, OpError
+from ..core.operation_errors import of_operation
 from .keys import name_of, shared_name
-from .run_errors import of_operation
 from .session_tensors import SessionTensors
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ class State:
         buffers: The memory of each variable by its key; programs share the storage.
         initialized: The keys of the variables that have a value.
         streams: The random stream of each operation that has one.
-        caches: What else kernels keep for an operation: a sampler's weights, a pool's regions.
+        caches: What else kernels keep for an operation's origin: a sampler's weights, a pool's
+            regions.
         lock: Held while plans are compiled, as several threads may run.
         resources: Queues and other things that threads share, by the name of what made them.
         tables: Lookup tables by their shared name, or that of their operation.
@@ -172,16 +173,20 @@ class State:
         self.buffers[key] = Buffer(buffer.dtype, shape, buffer.storage)
         return self.buffers[key]
 
+    def origin(self, op: Operation) -> Operation:
+        """The operation of the graph that one of a function is; itself where it is of the graph."""
+        return self.origins.get(op, op)
+
     def stream(self, op: Operation) -> Philox:
         """The random stream of an operation, where its last run left it."""
-        op = self.origins.get(op, op)
+        op = self.origin(op)
         if op not in self.streams:
             self.streams[op] = Philox(op.get_attr("seed"), op.get_attr("seed2"))
         return self.streams[op]
 
     def stream_buffer(self, op: Operation) -> Buffer:
         """The memory of the random stream of an operation."""
-        op = self.origins.get(op, op)
+        op = self.origin(op)
         if op not in self._stream_buffers:
             memory = self.stream(op).memory
             storage = Storage(PERSISTENT, memory.nbytes, memory.view(np.uint8), f"{op.name} stream")

@@ -93,7 +93,7 @@ REASONS = {
         SparseReduceMaxSparse SparseReduceSumSparse SparseSlice SparseSliceGrad
         SparseSparseMaximum SparseSparseMinimum SparseSplit SparseToSparseSetOperation
     """,
-    "loops and branches of TensorFlow 1: sources/functionalize_control_flow.py makes While, If": """
+    "loops and branches of TensorFlow 1: graph/format/functionalize.py makes While, If": """
         Enter Exit LoopCond Merge NextIteration RefEnter RefExit RefMerge RefNextIteration
         RefSwitch Switch
     """,

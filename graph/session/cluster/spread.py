@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ....schema.errors import UnimplementedError
 from ...core.graph import Operation, Tensor
-from ..dataflow_graph import has_control_flow
+from ...format.dataflow_graph import has_control_flow
 from .parts import Part, PartRunner, divided
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from ...core.calls import called_function, calls_itself
 from ...core.function_graph import copy_graph, origin
 from ...core.graph import Graph, Tensor
 from ...core.hooks import implementation
+from ...format.dataflow_graph import variable_of
 from ..call_depth import nested
 from ..compiling import needed
-from ..dataflow_graph import variable_of
 from ..hosted import hosted
 from ..kernel_calls import KernelRun, has_kernel
 from ..keys import shared_name

@@ -50,8 +50,9 @@ def _regions(op: Operation, state: State, x: np.ndarray) -> tuple[np.ndarray, np
     is_deterministic = bool(op.get_attr("deterministic"))
     if not is_deterministic and (op.get_attr("seed") or op.get_attr("seed2")):
         raise ValueError("Both seed and seed2 should be 0 if deterministic is false.")
-    if op in state.caches:
-        return cast("tuple[np.ndarray, np.ndarray]", state.caches[op])
+    origin = state.origin(op)
+    if origin in state.caches:
+        return cast("tuple[np.ndarray, np.ndarray]", state.caches[origin])
     ratio = cast("Sequence[float]", op.get_attr("pooling_ratio"))
     pseudo = bool(op.get_attr("pseudo_random"))
     stream = state.stream(op)
@@ -60,7 +61,7 @@ def _regions(op: Operation, state: State, x: np.ndarray) -> tuple[np.ndarray, np
         for axis in (1, 2)
     )
     if is_deterministic:
-        state.caches[op] = rows, columns
+        state.caches[origin] = rows, columns
     return rows, columns
 
 

@@ -22,9 +22,10 @@ _LEVELS = {"log(info)": logging.INFO, "log(warning)": logging.WARNING, "log(erro
 @hosted("Print")
 def print_tensors(op: Operation, state: State, x: np.ndarray, *data: np.ndarray) -> np.ndarray:
     """`x`; the first times, `data` is written to the standard error stream."""
-    first_n, count = cast("int", op.get_attr("first_n")), cast("int", state.caches.get(op, 0))
+    origin, first_n = state.origin(op), cast("int", op.get_attr("first_n"))
+    count = cast("int", state.caches.get(origin, 0))
     if first_n < 0 or count < first_n:
-        state.caches[op] = count + 1
+        state.caches[origin] = count + 1
         summarize = cast("int", op.get_attr("summarize"))
         shown = "".join(f"[{summary(array, summarize)}]" for array in data)
         sys.stderr.write(op.get_attr("message").decode() + shown + "\n")

@@ -15,10 +15,10 @@ from ...core.create import constant, convert_to_tensor
 from ...core.evaluate import evaluate
 from ...core.graph import Graph, Operation, Tensor
 from ...core.node_words import type_word
+from ...core.operation_errors import located
 from ...functions.flow.functional import PY_FUNCTIONS
 from ...variables.variables import Variable
 from ..hosted import hosted
-from ..run_errors import located
 from ..side_by_side import Call
 
 if TYPE_CHECKING:
@@ -46,9 +46,10 @@ def py_func_stateless(
     """What the function gives; one without arguments is called once, as it has no effects."""
     if arrays:
         return py_func(op, state, *arrays)
-    if op not in state.caches:
-        state.caches[op] = py_func(op, state)
-    return cast("np.ndarray | list[np.ndarray]", state.caches[op])
+    origin = state.origin(op)
+    if origin not in state.caches:
+        state.caches[origin] = py_func(op, state)
+    return cast("np.ndarray | list[np.ndarray]", state.caches[origin])
 
 
 def py_func(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | list[np.ndarray]:

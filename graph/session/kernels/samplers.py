@@ -192,9 +192,10 @@ def fixed_unigram(
     op: Operation, state: State, true_classes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Candidates by weights that are given."""
-    if op not in state.caches:
-        state.caches[op] = _fixed(op, _range(op))
-    return _sampled(op, state, true_classes, cast("Sampler", state.caches[op]))
+    origin = state.origin(op)
+    if origin not in state.caches:
+        state.caches[origin] = _fixed(op, _range(op))
+    return _sampled(op, state, true_classes, cast("Sampler", state.caches[origin]))
 
 
 @hosted("LearnedUnigramCandidateSampler")
@@ -202,9 +203,10 @@ def learned_unigram(
     op: Operation, state: State, true_classes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Candidates by how often classes were true in the runs before."""
-    if op not in state.caches:
-        state.caches[op] = _learned(_range(op))
-    sampler = cast("Sampler", state.caches[op])
+    origin = state.origin(op)
+    if origin not in state.caches:
+        state.caches[origin] = _learned(_range(op))
+    sampler = cast("Sampler", state.caches[origin])
     results = _sampled(op, state, true_classes, sampler)
     np.add.at(sampler.weights, true_classes.ravel(), 1)
     return results

@@ -9,9 +9,9 @@ import numpy as np
 
 from ....schema.errors import InvalidArgumentError, NotFoundError
 from ....schema.files import read_bytes
+from ...core.operation_errors import failed, located
 from ...ops.state.tables import TABLE_KEYS, TABLE_VALUES, text_columns, text_lines
 from ..resources import resource_kernel
-from ..run_errors import failed, located
 from ..tables import DenseTable, StaticTable, Table
 
 if TYPE_CHECKING:

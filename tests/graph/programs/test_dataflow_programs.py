@@ -50,8 +50,8 @@ def check_runs(graph, runs):
 AS_DATAFLOW = ("dead",)
 """Where dead tensors are fetched."""
 CALLED = (
-    *("one_condition_thrice", "states", "steps_of_branches", "strings_in_loop"),
-    *("summaries_of_branches", "values_that_decide"),
+    *("states", "steps_of_branches", "strings_in_loop", "summaries_of_branches"),
+    "values_that_decide",
 )
 """Where sizes change between iterations, or there are strings: Python calls functions."""
 
@@ -141,3 +141,21 @@ def test_frames_that_do_not_fit():
         with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
             session.run(y)
     assert "has inputs from different frames" in str(caught.value)
+
+
+def test_what_an_operation_counts_is_the_same_for_all_fetches(control_flow_v1, capsys):
+    """As in TensorFlow, which writes these lines: `first_n` is of the session."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [], name="x")
+        _, y = tf.while_loop(
+            lambda i, y: i < 2,
+            lambda i, y: (i + 1, tf.Print(y, [y], message="seen ", first_n=3) * 2),
+            [0, x],
+        )
+        tf.add(tf.identity(y, name="y"), 1, name="z")
+        written = graph.as_graph_def()
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(written, name="")
+        for fetches, lines in (("y:0", "seen [1]\nseen [2]\n"), ("z:0", "seen [1]\n"), ("y:0", "")):
+            session.run(fetches, {"x:0": 1})
+            assert capsys.readouterr().err == lines

@@ -1,4 +1,4 @@
-r"""Branches and loops of Switch, Merge and frames as If and While with functions, for a run.
+r"""Branches and loops of Switch, Merge and frames as If and While with functions.
 
 / 0 ------------------------> Exit -> y
 x -> Enter -> Merge -> Switch                              becomes    x -> While -> y
@@ -12,8 +12,8 @@ the body of a loop. Only what is run is looked at, so the graph stays as it is.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,49 +21,72 @@ from ..core.function_graph import ABSENT, FunctionGraph, define, is_stateful, un
 from ..core.graph import Graph, Operation, Tensor
 from ..core.order import copied_from, ordered
 from ..core.registry import row_of
-from ..core.shapes import Shape, common_shape
-from .dataflow_graph import ENTERS, EXITS, ITERATIONS, MERGES, SWITCHES, TRIGGER, Frame
-from .element_shapes import ElementShapes
+from ..core.shapes import Shape, common_shape, is_static
+from .dataflow_graph import ENTERS, EXITS, ITERATIONS, MERGES, TRIGGER, Frame
+from .functional_run import PASSING, PLACED, NotFunctionalizable, Run
 
 if TYPE_CHECKING:
     from ..core.protocols import AttrValue
     from .dataflow_graph import ControlFlow, Deadness
-
-    Feeds = Mapping[Tensor, tuple[tuple[int, ...], np.dtype]]
-    Item = Operation | Frame
-    """What lives or is dead as a whole: an operation or a loop."""
-
-_PASSING = frozenset((*SWITCHES, *ENTERS, "LoopCond"))
-"""Operations that have no place in functions: their results are their first inputs."""
-_PLACED = frozenset((*_PASSING, *EXITS, *ITERATIONS))
+    from .functional_run import Feeds, Item
 
 
 class Functional(NamedTuple):
     """A graph without control flow that does what a run of another one does.
 
     Attributes:
+        graph: It.
         tensors: Fetched and fed tensors of the other graph -> those of this one.
         operations: Fetched operations of the other graph -> what to run for them.
         origins: Operations of this graph, and of its functions -> those of the other one.
     """
 
+    graph: Graph
     tensors: dict[Tensor, Tensor]
     operations: dict[Operation, list[Operation]]
     origins: dict[Operation, Operation]
 
 
-class _NotFunctionalizable(Exception):
-    """Something lives under conditions that are not those of branches and loops."""
-
-
 def functionalize(
-    flow: ControlFlow, fetches: Iterable[Tensor | Operation], feeds: Feeds
+    flow: ControlFlow,
+    fetches: Iterable[Tensor | Operation],
+    feeds: Feeds,
+    has_effects: bool = True,
 ) -> Functional | None:
-    """What a run does, by functions; None where it has a form that TensorFlow does not write."""
+    """What a run does, by functions; None where it has a form that TensorFlow does not write.
+
+    Without `has_effects`, only what the fetches are computed from, in any order.
+    """
     try:
-        return _Run(flow, feeds).functional(list(fetches))
-    except (_NotFunctionalizable, ValueError):
+        return _functional(Run(flow, feeds, list(fetches), has_effects))
+    except (NotFunctionalizable, ValueError):
         return None
+
+
+def _functional(run: Run) -> Functional:
+    """The graph for the fetches."""
+    flow, fetches = run.flow, run.fetches
+    fetched = [item for item in fetches if isinstance(item, Tensor)]
+    if any(t not in run.feeds and flow.of_tensor(t) for t in fetched):
+        raise NotFunctionalizable
+    graph = Graph(fetches[0].graph.functions)
+    graph.scopes.extras = fetches[0].graph.scopes.extras
+    root = _Region(run, graph, None, frozenset())
+    tensors: dict[Tensor, Tensor] = {}
+    for tensor, (shape, dtype) in run.feeds.items():
+        name = graph.unique_name(tensor.op.name)
+        attrs: dict[str, AttrValue] = {"dtype": np.dtype(dtype), "shape": shape}
+        if tensor.dtype.kind in "OV":
+            attrs["dtype"] = tensor.dtype
+        tensors[tensor] = root.values[tensor] = graph.add("Placeholder", name, (), attrs).outputs[0]
+    fed = {tensor.op for tensor in run.feeds}
+    whole = [op for op in flow.root.operations if op not in fed or not run.is_fed(op)]
+    root.emit([*whole, *flow.root.children])
+    tensors.update((t, root.value(t)) for t in fetched)
+    operations = {
+        op: root.ends([op]) for op in fetches if isinstance(op, Operation) and op in flow.frames
+    }
+    return Functional(graph, tensors, operations, run.origins)
 
 
 class _Branch(NamedTuple):
@@ -74,106 +97,6 @@ class _Branch(NamedTuple):
 
 
 _Unit: TypeAlias = "Item | _Branch"
-_Known = TypeVar("_Known", bound=Hashable)
-
-
-class _Run:
-    """What all functions of a run have in common."""
-
-    def __init__(self, flow: ControlFlow, feeds: Feeds):
-        self.flow, self.feeds = flow, feeds
-        self.origins: dict[Operation, Operation] = {}
-        self.elements = ElementShapes(flow.order, self.source)
-        self.readers: dict[Tensor, list[Operation]] = {}
-        for op in flow.order:
-            for tensor in () if op.type in _PASSING and not self.brings(op) else op.inputs:
-                self.readers.setdefault(self.source(tensor), []).append(op)
-        self.members = {frame: self._members(frame) for frame in set(flow.frames.values())}
-
-    def functional(self, fetches: Sequence[Tensor | Operation]) -> Functional:
-        """The graph for some fetches."""
-        flow = self.flow
-        fetched = [item for item in fetches if isinstance(item, Tensor)]
-        if any(t not in self.feeds and flow.of_tensor(t) for t in fetched):
-            raise _NotFunctionalizable
-        graph = Graph(fetches[0].graph.functions)
-        graph.scopes.extras = fetches[0].graph.scopes.extras
-        root = _Region(self, graph, None, frozenset())
-        tensors: dict[Tensor, Tensor] = {}
-        for tensor, (shape, dtype) in self.feeds.items():
-            name = graph.unique_name(tensor.op.name)
-            attrs: dict[str, AttrValue] = {"dtype": np.dtype(dtype), "shape": shape}
-            if tensor.dtype.kind in "OV":
-                attrs["dtype"] = tensor.dtype
-            tensors[tensor] = root.values[tensor] = graph.add(
-                "Placeholder", name, (), attrs
-            ).outputs[0]
-        fed = {tensor.op for tensor in self.feeds}
-        whole = [op for op in flow.root.operations if op not in fed or not self._is_fed(op)]
-        root.emit([*whole, *flow.root.children])
-        tensors.update((t, root.value(t)) for t in fetched)
-        operations = {
-            op: root.ends([op]) for op in fetches if isinstance(op, Operation) and op in flow.frames
-        }
-        return Functional(tensors, operations, self.origins)
-
-    def _is_fed(self, op: Operation) -> bool:
-        return all(tensor in self.feeds for tensor in op.outputs)
-
-    def _members(self, frame: Frame) -> set[Operation]:
-        """The operations of a loop and of those within it."""
-        members = set(frame.operations)
-        return members.union(*(self._members(child) for child in frame.children))
-
-    @staticmethod
-    def brings(op: Operation) -> bool:
-        """Whether an operation brings the first value of a loop's variable."""
-        return op.type in ENTERS and not op.get_attr("is_constant")
-
-    def source(self, tensor: Tensor) -> Tensor:
-        """The tensor that has the value, where it is alive."""
-        while (
-            tensor not in self.feeds and tensor.op.type in _PASSING and not self.brings(tensor.op)
-        ):
-            tensor = tensor.op.inputs[0]
-        return tensor
-
-    def waits(self, op: Operation) -> list[Operation]:
-        """What an operation waits for besides what it reads."""
-        waits = list(op.control_inputs)
-        for tensor in op.inputs:
-            while tensor not in self.feeds and tensor.op.type in _PASSING:
-                waits += tensor.op.control_inputs
-                tensor = tensor.op.inputs[0]
-        return waits
-
-    def deadness(self, item: Item) -> Deadness:
-        """The literals that have to hold for something to live."""
-        return self.flow.around(item) if isinstance(item, Frame) else self.flow.deadness[item]
-
-    def inner(self, item: Item) -> Collection[Operation]:
-        """The operations that an item is."""
-        return self.members[item] if isinstance(item, Frame) else (item,)
-
-    def before(self, item: Item) -> list[Operation]:
-        """What an item needs, whatever frame that is of."""
-        operations = item.of_type(ENTERS) if isinstance(item, Frame) else [item]
-        return [x for op in operations for x in self.flow.before(op)]
-
-    def nearest(self, item: Item, known: Mapping[Operation, _Known]) -> list[_Known]:
-        """What is known of the operations that an item needs, behind those without a place."""
-        found: dict[_Known, None] = {}
-        seen, stack = set[Operation](), self.before(item)
-        while stack:
-            op = stack.pop()
-            if op in seen:
-                continue
-            seen.add(op)
-            if op in known:
-                found[known[op]] = None
-            elif op.type in _PASSING:
-                stack += self.flow.before(op)
-        return list(found)
 
 
 class _Region:
@@ -186,7 +109,7 @@ class _Region:
         earlier: Operations that have run before anything in here.
     """
 
-    def __init__(self, run: _Run, graph: Graph, parent: _Region | None, literals: Deadness):
+    def __init__(self, run: Run, graph: Graph, parent: _Region | None, literals: Deadness):
         self.run, self.graph, self.parent, self.literals = run, graph, parent, literals
         self.values: dict[Tensor, Tensor] = {}
         self.outputs: list[Tensor] = []
@@ -207,14 +130,14 @@ class _Region:
         value = self.values.get(key)
         if value is None:
             if self.parent is None or key.op in self.inside:
-                raise _NotFunctionalizable
+                raise NotFunctionalizable
             value = self.values[key] = self.graph.capture(self.parent.value(key))
         return value
 
     def ends(self, operations: Iterable[Operation]) -> list[Operation]:
         """What to wait for here, in the place of some operations; those around are noted."""
         found: dict[Operation, None] = {}
-        seen, stack = set[Operation](), list(operations)
+        seen, stack = set[Operation](), list(operations) if self.run.has_effects else []
         while stack:
             op = stack.pop()
             if op in seen or op in self.earlier or op not in self.run.flow.frames:
@@ -222,10 +145,10 @@ class _Region:
             seen.add(op)
             if op in self.done:
                 found[self.done[op]] = None
-            elif op.type in _PASSING:
+            elif op.type in PASSING:
                 stack += [*op.control_inputs, *(t.op for t in op.inputs if t not in self.run.feeds)]
             elif op in self.inside:
-                raise _NotFunctionalizable
+                raise NotFunctionalizable
             elif self.parent is not None:
                 self.outer[op] = None
         return list(found)
@@ -233,7 +156,8 @@ class _Region:
     def emit(self, items: Sequence[Item]) -> None:
         """Adds what is to be done for items that live here, or under conditions within."""
         run = self.run
-        items = [x for x in items if isinstance(x, Frame) or x.type not in _PLACED]
+        items = [x for x in items if run.is_needed(x)]
+        items = [x for x in items if isinstance(x, Frame) or x.type not in PLACED]
         for item in items:
             self.inside.update(run.inner(item))
         for item in items:
@@ -260,16 +184,16 @@ class _Region:
             literals += self._decided(item)
         conditions = [condition for condition, value in literals if value >= 0]
         if len(conditions) < len(literals):
-            raise _NotFunctionalizable
+            raise NotFunctionalizable
         return [x for x in dict.fromkeys(conditions) if isinstance(x, Tensor)]
 
     def _decided(self, merge: Operation) -> list[tuple[object, int]]:
         """The literal that lets the first input of a Merge live, and not the second one."""
         flow = self.run.flow
-        sides = [flow.of_tensor(tensor) for tensor in merge.inputs]
+        sides = flow.sides(merge)
         literals = [*(sides[0] - flow.deadness[merge])]
         if len(sides) != 2 or len(literals) != 1:
-            raise _NotFunctionalizable
+            raise NotFunctionalizable
         return literals
 
     def _unit(self, item: Item, depth: int) -> _Unit:
@@ -282,15 +206,17 @@ class _Region:
         """The units of items: what is behind one condition together, unless that makes a cycle."""
         run, inside = self.run, {op: item for item in items for op in self.run.inner(item)}
         depths: dict[Item, int] = {}
-        contents: dict[_Unit, list[Item]] = {}
+        dependents: dict[Item, list[Item]] = {}
 
         def before(item: Item) -> list[Item]:
             return [x for x in run.nearest(item, inside) if x is not item]
 
-        for item in ordered(items, before):
+        order = ordered(items, before)
+        for item in order:
             depth = 0
             mine = self._unit(item, 0)
             for other in before(item):
+                dependents.setdefault(other, []).append(item)
                 unit = self._units[next(iter(run.inner(other)))]
                 leaves = isinstance(unit, _Branch) and not (
                     isinstance(mine, _Branch) and mine.condition is unit.condition
@@ -304,10 +230,28 @@ class _Region:
                 )
                 depth = max(depth, depths[other] + leaves)
             depths[item] = depth
-            unit = self._unit(item, depth)
-            contents.setdefault(unit, []).append(item)
-            self._units.update(dict.fromkeys(run.inner(item), unit))
+            self._units.update(dict.fromkeys(run.inner(item), self._unit(item, depth)))
+        self._put_off(order, dependents)
+        contents: dict[_Unit, list[Item]] = {}
+        for item in order:
+            contents.setdefault(self._units[next(iter(run.inner(item)))], []).append(item)
         return contents
+
+    def _put_off(self, order: Sequence[Item], dependents: Mapping[Item, Sequence[Item]]) -> None:
+        """Lets a later part of a branch compute what that part alone reads."""
+        for item in reversed(order):
+            if not isinstance(item, Operation) or item.type in MERGES:
+                continue
+            unit, row = self._units[item], row_of(item.type)
+            if not isinstance(unit, _Branch) or row is None or not row.is_pure:
+                continue
+            later = [self._units[next(iter(self.run.inner(x)))] for x in dependents.get(item, ())]
+            depths = [
+                x.depth for x in later if isinstance(x, _Branch) and x.condition is unit.condition
+            ]
+            readers = [x for tensor in item.outputs for x in self.run.readers.get(tensor, ())]
+            if depths and len(depths) == len(later) and self.inside.issuperset(readers):
+                self._units[item] = _Branch(unit.condition, min(depths))
 
     def _emit_copy(self, op: Operation) -> None:
         run = self.run
@@ -340,7 +284,7 @@ class _Region:
         results: list[Tensor] = []
         for merge in merges:
             places = [
-                next(i for i, t in enumerate(merge.inputs) if literal in run.flow.of_tensor(t))
+                next(i for i, side in enumerate(run.flow.sides(merge)) if literal in side)
                 for literal in ((unit.condition, 1), (unit.condition, 0))
             ]
             for side, place in zip(sides, places, strict=True):
@@ -352,8 +296,10 @@ class _Region:
                 results.append(merge.outputs[1])
         for side, other in (sides, sides[::-1]):
             for tensor in self._escaping(side, inner):
-                side.outputs.append(side.values[tensor])
-                other.outputs.append(_absent(other.graph, tensor))
+                value = side.values[tensor]
+                side.outputs.append(value)
+                shape = () if run.has_effects else value.sizes
+                other.outputs.append(_absent(other.graph, tensor, shape))
                 results.append(tensor)
         name = merges[0].name if merges else f"{unit.condition.op.name}/If"
         self._call_branch(unit, sides, name, results, inner)
@@ -404,7 +350,7 @@ class _Region:
         if condition.sizes == ():
             return condition
         if condition.sizes is not None:
-            raise _NotFunctionalizable
+            raise NotFunctionalizable
         name, attrs = self.graph.unique_name(condition.op.name), {"shape": ()}
         return self.graph.add("EnsureShape", name, [condition], attrs).outputs[0]
 
@@ -414,11 +360,12 @@ class _Region:
         assert isinstance(body, FunctionGraph)
         body.outputs = self.outputs
         if any(tensor.is_reference for tensor in body.outputs):
-            raise _NotFunctionalizable
+            raise NotFunctionalizable
         used = {tensor.op for op in body.operations for tensor in op.inputs}
         used.update(other for op in body.operations for other in op.control_inputs)
         used.update(tensor.op for tensor in body.outputs)
         controls = {op for op in self.done.values() if op not in used}.union(body.control_outputs)
+        controls = controls if self.run.has_effects else set[Operation]()
         body.control_outputs = [op for op in body.operations if op in controls]
         return body
 
@@ -451,12 +398,12 @@ class _Region:
         call = self.graph.add(kind, self.graph.unique_name(name), operands, attrs, controls)
         self.run.origins[call] = loop.condition
         places = {merge.outputs[0]: i for i, merge in enumerate(loop.merges)}
-        for end in frame.of_type(EXITS):
+        for end in [x for x in frame.of_type(EXITS) if x in self.run.needed]:
             source = self.run.source(end.inputs[0])
             if source in places:
                 self.values[end.outputs[0]] = call.outputs[places[source]]
             elif source.op in self.run.members[frame]:
-                raise _NotFunctionalizable
+                raise NotFunctionalizable
             else:
                 self.values[end.outputs[0]] = self.value(source)
         self.done.update(dict.fromkeys(self.run.members[frame], call))
@@ -475,8 +422,9 @@ class _Loop:
         self.region, self.run, self.frame = region, region.run, frame
         flow = self.run.flow
         if not flow.is_regular(frame):
-            raise _NotFunctionalizable
-        self.merges = [op for op in frame.of_type(MERGES) if _begins_iterations(op)]
+            raise NotFunctionalizable
+        merges = [op for op in frame.of_type(MERGES) if op in self.run.needed]
+        self.merges = [op for op in merges if _begins_iterations(op)]
         self.starts: list[Tensor] = []
         self.nexts: list[Operation] = []
         for merge in self.merges:
@@ -485,20 +433,22 @@ class _Loop:
             ]
             ends = [t.op for t in merge.inputs if t.op.type in ITERATIONS]
             if len(enters) != 1 or len(ends) != 1 or merge.outputs[1] in self.run.readers:
-                raise _NotFunctionalizable
+                raise NotFunctionalizable
             if any(x not in (merge,) for x in self.run.readers.get(enters[0].outputs[0], ())):
-                raise _NotFunctionalizable
+                raise NotFunctionalizable
             self.starts.append(enters[0].inputs[0])
             self.nexts.append(ends[0])
         (self.condition,) = frame.of_type(["LoopCond"])
         if not self.merges:
-            raise _NotFunctionalizable
+            raise NotFunctionalizable
         self.around = flow.around(frame)
         self.within = self.around | {(copied_from(self.condition.outputs[0]), 1)}
         self.checks: list[Item] = []
         self.steps: list[Item] = []
         for item in [*frame.operations, *frame.children]:
-            if isinstance(item, Operation) and (item.type in _PLACED or item in self.merges):
+            if isinstance(item, Operation) and (item.type in PLACED or item in self.merges):
+                continue
+            if not self.run.is_needed(item):
                 continue
             self._place(item)
         self._repeat_checks()
@@ -509,7 +459,7 @@ class _Loop:
         if self.within <= deadness or (isinstance(item, Operation) and item.type == TRIGGER):
             self.steps.append(item)
         elif any(condition is self.condition.outputs[0] for condition, _ in deadness):
-            raise _NotFunctionalizable
+            raise NotFunctionalizable
         else:
             self.checks.append(item)
 
@@ -526,7 +476,7 @@ class _Loop:
                 if source in of and source not in repeated:
                     row = row_of(source.type)
                     if isinstance(of[source], Frame) or row is None or not row.is_pure:
-                        raise _NotFunctionalizable
+                        raise NotFunctionalizable
                     repeated[source] = None
                     waiting.append(source)
         self.steps = [*repeated, *self.steps]
@@ -539,7 +489,7 @@ class _Loop:
             for merge, start, shape in zip(self.merges, self.starts, shapes, strict=True):
                 like = self.region.value(start)
                 if like.is_reference:
-                    raise _NotFunctionalizable
+                    raise NotFunctionalizable
                 argument = part.graph.argument(like, "variable", shape)
                 part.values[merge.outputs[0]] = argument
             part.earlier.update(self.merges)
@@ -563,10 +513,10 @@ def _constant(graph: Graph, value: np.ndarray) -> Tensor:
     return graph.add("Const", graph.unique_name("Const"), (), attrs).outputs[0]
 
 
-def _absent(graph: Graph, tensor: Tensor) -> Tensor:
-    """What a side gives in the place of a value that only the other one has."""
+def _absent(graph: Graph, tensor: Tensor, shape: Shape) -> Tensor:
+    """What a side gives in the place of a value that only the other one has: one of its shape."""
     if tensor.dtype.kind in "OV":
-        raise _NotFunctionalizable
-    absent = _constant(graph, np.zeros((), tensor.dtype))
+        raise NotFunctionalizable
+    absent = _constant(graph, np.zeros(shape if is_static(shape) else (), tensor.dtype))
     absent.op.attrs[ABSENT] = True
     return absent

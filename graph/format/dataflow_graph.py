@@ -7,14 +7,14 @@ the input that is alive.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...schema import dtypes
+from ..core.function_graph import VARIABLES
 from ..core.graph import Operation, Tensor
+from ..core.operation_errors import failed
 from ..core.order import copied_from, ordered
-from .plan_variables import VARIABLES
-from .run_errors import failed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,15 +42,23 @@ def has_control_flow(operations: Iterable[Operation]) -> bool:
     return any(op.type in CONTROL for op in operations)
 
 
-def reached(fetches: Iterable[Tensor | Operation], fed: Collection[Tensor]) -> list[Operation]:
-    """All that `fetches` need, back edges of loops included, in the order of the graph."""
+def reached(
+    fetches: Iterable[Tensor | Operation],
+    fed: Collection[Tensor],
+    before: Callable[[Operation], Iterable[Operation]] | None = None,
+) -> list[Operation]:
+    """All that `fetches` need, back edges of loops included, in the order of the graph.
+
+    `before` says what an operation needs: by default all that it reads and waits for.
+    """
     stack = [item.op if isinstance(item, Tensor) else item for item in fetches if item not in fed]
     seen = set(stack)
     while stack:
-        for op in _before(stack.pop(), fed):
-            if op not in seen:
-                seen.add(op)
-                stack.append(op)
+        op = stack.pop()
+        for other in _before(op, fed) if before is None else before(op):
+            if other not in seen:
+                seen.add(other)
+                stack.append(other)
     return [op for op in next(iter(seen)).graph.operations if op in seen] if seen else []
 
 
@@ -84,6 +92,13 @@ class Frame:
         """Its operations of some types."""
         return [op for op in self.operations if op.type in types]
 
+    def is_within(self, other: Frame) -> bool:
+        """Whether it is another one or a loop within it."""
+        frame: Frame | None = self
+        while frame is not None and frame is not other:
+            frame = frame.parent
+        return frame is not None
+
 
 class ControlFlow:
     """The frames of what is run, and what each operation has to have to be alive.
@@ -91,6 +106,8 @@ class ControlFlow:
     Args:
         operations: What is run.
         fed: The tensors that have a value before.
+        reads_around: Whether operations of loops may read what is around them without an Enter, and
+            a branch may give what is around it, as where functions with constants were inlined.
 
     Attributes:
         frames: The frame of each operation; an Exit is of the loop that it leaves.
@@ -102,8 +119,10 @@ class ControlFlow:
         Cycle: Operations wait for one another.
     """
 
-    def __init__(self, operations: Sequence[Operation], fed: Collection[Tensor]):
-        self.fed = fed
+    def __init__(
+        self, operations: Sequence[Operation], fed: Collection[Tensor], reads_around: bool = False
+    ):
+        self.fed, self.reads_around = fed, reads_around
         self.root = Frame("", None)
         self.frames: dict[Operation, Frame] = {}
         self.order = ordered(operations, self.before)
@@ -146,6 +165,12 @@ class ControlFlow:
         first: Operation | None = None
         for other in self.before(op):
             frame = self.frame_behind(other)
+            if first is not None and self.reads_around:
+                if frame.is_within(self.frame_behind(first)):
+                    first = other
+                    continue
+                if self.frame_behind(first).is_within(frame):
+                    continue
             if first is not None and frame is not self.frame_behind(first):
                 raise failed(
                     op,
@@ -208,7 +233,7 @@ class ControlFlow:
             if self.frames[op] in self._irregular or not first:
                 return frozenset([(op, -1)])
             return ALWAYS.union(*map(self.of_tensor, first))
-        sides = [self.of_tensor(tensor) for tensor in op.inputs]
+        sides = self.sides(op)
         both = frozenset[Literal].intersection(*sides)
         if len(sides) == 2:
             beside = [side - both for side in sides]
@@ -217,6 +242,17 @@ class ControlFlow:
                 if condition is other and {value, other_value} == {0, 1}:
                     return both
         return both | {(op, -1)}
+
+    def sides(self, merge: Operation) -> list[Deadness]:
+        """What lets each input of a Merge live."""
+        sides = [self.of_tensor(tensor) for tensor in merge.inputs]
+        both = frozenset[Literal].intersection(*sides)
+        beside = [*frozenset[Literal].union(*sides).difference(both)]
+        if self.reads_around and both in sides and len(sides) == 2 and len(beside) == 1:
+            condition, value = beside[0]
+            otherwise = frozenset([(condition, 1 - value if value >= 0 else value)])
+            return [side | otherwise if side == both else side for side in sides]
+        return sides
 
     def around(self, frame: Frame) -> Deadness:
         """What lets the variables of a loop live in the first iteration."""
@@ -250,7 +286,7 @@ def variable_of(tensor: Tensor) -> Operation | None:
     while tensor not in seen:
         seen.add(tensor)
         op = tensor.op
-        if op.type in VARIABLES:
+        if op.type in (*VARIABLES, "VarHandleOp"):
             return op
         is_reference = tensor.is_reference
         if not op.inputs or not (is_reference or tensor.dtype == dtypes.RESOURCE):
