@@ -141,7 +141,6 @@ class _Ops:
     RestoreV2: TensorsFunction
     SampleDistortedBoundingBox: TensorsFunction
     SampleDistortedBoundingBoxV2: TensorsFunction
-    SaveDataset: OperationFunction
     SelfAdjointEigV2: TensorsFunction
     ShapeN: TensorsFunction
     SoftmaxCrossEntropyWithLogits: TensorsFunction

@@ -97,6 +97,9 @@ REASONS = {
         Enter Exit LoopCond Merge NextIteration RefEnter RefExit RefMerge RefNextIteration
         RefSwitch Switch
     """,
+    "gradients of whole functions, which programs that train have": """
+        SymbolicGradient
+    """,
     "what such loops keep behind handles: TensorFlow's converter takes none either": """
         Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2
         StackV2 TensorArrayCloseV3 TensorArrayGradV3
