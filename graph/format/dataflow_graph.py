@@ -246,13 +246,28 @@ class ControlFlow:
     def sides(self, merge: Operation) -> list[Deadness]:
         """What lets each input of a Merge live."""
         sides = [self.of_tensor(tensor) for tensor in merge.inputs]
-        both = frozenset[Literal].intersection(*sides)
-        beside = [*frozenset[Literal].union(*sides).difference(both)]
-        if self.reads_around and both in sides and len(sides) == 2 and len(beside) == 1:
-            condition, value = beside[0]
-            otherwise = frozenset([(condition, 1 - value if value >= 0 else value)])
-            return [side | otherwise if side == both else side for side in sides]
+        if not self.reads_around or len(sides) != 2:
+            return sides
+        for i, (around, inside) in enumerate((sides, sides[::-1])):
+            literal = self._innermost(merge.inputs[1 - i], inside - around)
+            if around < inside and literal is not None:
+                condition, value = literal
+                sides[i] = inside - {literal} | {(condition, 1 - value)}
         return sides
+
+    def _innermost(self, tensor: Tensor, literals: Deadness) -> Literal | None:
+        """The literal of the first Switch before a tensor that is of one of some conditions."""
+        waiting, seen = [tensor], {tensor}
+        for earlier in waiting:
+            op = earlier.op
+            if op.type in SWITCHES:
+                literal = (copied_from(op.inputs[1]), earlier.value_index)
+                if literal in literals:
+                    return literal
+            before = [x for x in op.inputs if x not in seen and x.op.type not in ITERATIONS]
+            waiting += before
+            seen.update(before)
+        return None
 
     def around(self, frame: Frame) -> Deadness:
         """What lets the variables of a loop live in the first iteration."""

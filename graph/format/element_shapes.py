@@ -62,8 +62,8 @@ class ElementShapes:
             indices: The shape of what says which elements to read.
         """
         holder = self._holder(op)[0] if op.type in READS else None
-        shapes = self._shapes.get(holder, set()) if holder is not None else set()
-        if holder is None or len(shapes) != 1 or self._to_come[holder]:
+        shapes = None if holder is None else self._shapes.get(holder)
+        if holder is None or shapes is None or len(shapes) != 1 or self._to_come[holder]:
             return op.attrs
         (shape,) = shapes
         if op.type == "TensorArrayGatherV3" and shape is not None:

@@ -96,6 +96,26 @@ def test_constants_of_functions_called_in_branches(kind, expected):
     check(graph, ["x", "flag"], [[3.0, True], [3.0, False]], expected)
 
 
+def test_constants_of_functions_called_in_a_branch_of_a_branch():
+    """Where `outer` and `inner` hold, two; where `outer` alone does, x * x; x otherwise."""
+    graph = Graph()
+    x, outer, inner = (
+        graph.add("Placeholder", name, (), {"dtype": dtype, "shape": ()}).outputs[0]
+        for name, dtype in (("x", FLOAT), ("outer", np.dtype(bool)), ("inner", np.dtype(bool)))
+    )
+    switch = graph.add("Switch", "switch", [x, outer])
+    flag = graph.add("Switch", "flag", [inner, outer]).outputs[1]
+    within = graph.add("Switch", "within", [switch.outputs[1], flag])
+    called = graph.add(
+        "PartitionedCall", "call", within.outputs[1:], with_called_constant(graph, "give")
+    )
+    square = graph.add("Square", "square", within.outputs[:1])
+    merge = graph.add("Merge", "merge", [square.outputs[0], called.outputs[0]])
+    graph.add("Merge", "y", [switch.outputs[0], merge.outputs[0]])
+    runs = [[3.0, True, True], [3.0, True, False], [3.0, False, True], [3.0, False, False]]
+    check(graph, ["x", "outer", "inner"], runs, [2.0, 9.0, 3.0, 3.0])
+
+
 def test_constants_of_functions_called_in_loops():
     graph = Graph()
     x = graph.add("Placeholder", "x", (), {"dtype": FLOAT, "shape": ()})
