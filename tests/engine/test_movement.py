@@ -106,6 +106,20 @@ def test_large_transpose(dealt):
     np.testing.assert_array_equal(got, x.T)
 
 
+@pytest.mark.parametrize("dealt", [False, True])
+@pytest.mark.parametrize("columns", [1023, 1024, 1027])
+def test_rows_longer_than_a_page(columns, dealt):
+    """Parts of rows, the last row first: libc copies those of 4 KB and more."""
+    x = np.arange(2 * 16 * 1030, dtype=np.int32).reshape(2, 16, 1030)
+    out = arena((2, 16, columns), np.int32)
+
+    def build(program, source):
+        move(program, View.of(source).part(1, 15, 16, -1).part(2, 3, columns), out)
+
+    got = run(build, out, x, dealt=dealt)
+    np.testing.assert_array_equal(got, x[:, ::-1, 3 : 3 + columns])
+
+
 @FEW
 @given(st.data(), SHAPE, st.booleans())
 def test_elementwise_repeats_the_smaller_operand(data, shape, dealt):

@@ -17,6 +17,8 @@ _CACHE_WAY = 4096
 _STRIP, _STRIP_PITCH = 128, 576
 """Columns of such rows that are turned elsewhere first, and the bytes between their rows there."""
 _strip_buffer = stack_buffer(_TILE * _STRIP_PITCH)
+_MIN_ROW, _MIN_ROWS = 1 << 12, 1 << 15
+"""Bytes of a row, and of all rows, from which libc is faster: it reads no lines it only writes."""
 
 
 def block(size, height):
@@ -80,7 +82,7 @@ def _with_widest(builder, nbytes, size, emit):
 
 
 @microkernel(types.void(*[types.int64] * 6))
-def copy_rows(builder, simd, x, out, pitch, out_pitch, rows, nbytes):
+def copy_short_rows(builder, simd, x, out, pitch, out_pitch, rows, nbytes):
     """Copies rows of `nbytes` bytes, which are `pitch` and `out_pitch` bytes apart.
 
     The last bytes of a row are copied with those before them.
@@ -106,6 +108,25 @@ def copy_rows(builder, simd, x, out, pitch, out_pitch, rows, nbytes):
     _with_widest(builder, nbytes, w.bytes, each_row)
 
 
+@microkernel(types.void(*[types.int64] * 6))
+def copy_long_rows(builder, simd, x, out, pitch, out_pitch, rows, nbytes):
+    """Copies rows as `copy_short_rows` does, by libc."""
+    w = Writer(builder, simd)
+    is_volatile = ir.Constant(ir.IntType(1), 0)
+    with w.loop(0, rows, 1, [w.pointer(x), w.pointer(out)]) as (_, row):
+        w.call("llvm.memcpy.p0.p0.i64", ir.VoidType(), [row[1], row[0], nbytes, is_volatile])
+        row[:] = [w.move(row[0], pitch), w.move(row[1], out_pitch)]
+
+
+@inline
+def copy_rows(x, out, pitch, out_pitch, rows, nbytes):
+    """Copies rows of `nbytes` bytes; source and target do not overlap."""
+    if nbytes >= _MIN_ROW and nbytes * rows >= _MIN_ROWS:
+        copy_long_rows(x, out, pitch, out_pitch, rows, nbytes)
+    else:
+        copy_short_rows(x, out, pitch, out_pitch, rows, nbytes)
+
+
 @inline
 def _transpose(source, target, rows, columns, size, pitch, out_pitch):
     """Whole blocks: rows of the target, a multiple of `_HALF`, and columns, one of `_TILE`."""
@@ -126,7 +147,7 @@ def _transpose(source, target, rows, columns, size, pitch, out_pitch):
                 else:
                     _half_block(size >> 2, x, out, pitch, block_pitch)
             if is_crowded:
-                copy_rows(buffer, end, _STRIP_PITCH, out_pitch, height, count * size)
+                copy_short_rows(buffer, end, _STRIP_PITCH, out_pitch, height, count * size)
         first += count
 
 
