@@ -26,12 +26,11 @@ from flatlite.interpreter.plan.node import (
 from flatlite.interpreter.plan.planner import REFUSALS
 from flatlite.interpreter.registry import family_of, prepare_of
 from flatlite.lite import Interpreter
-from flatlite.schema import model, operators
+from flatlite.schema import model, operators, runtime_versions
 from flatlite.schema.dtypes import TENSOR_TYPES, tensor_type
 from flatlite.schema.flatbuffer import options_class
 from flatlite.schema.quantization import Quantization
 from flatlite.schema.tables import name_of
-from flatlite.schema.targets import runtime_versions
 from flatlite.schema.targets.versions import operator_version
 
 TESTS = Path(__file__).parent

@@ -52,7 +52,7 @@ class ThreadPool:
         n_words = abi.SLOTS + threads * abi.SLOT_WORDS
         self._state = state = arena.allocate(n_words * abi.WORD).view(np.int64)
         self.address = address = arena.address(state)
-        spins = SPINS if threads <= _processors() else SPINS_OVERSUBSCRIBED
+        spins = SPINS if threads <= available_processors() else SPINS_OVERSUBSCRIBED
         state[abi.SPINS] = spins if native_sleep else _SPINS_AWAKE
         state[abi.NATIVE_SLEEP] = native_sleep
         state[abi.THREADS] = threads
@@ -137,7 +137,8 @@ def pool_set(threads: int) -> PoolSet:
     return pools
 
 
-def _processors() -> int:
+def available_processors() -> int:
+    """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

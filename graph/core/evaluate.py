@@ -177,3 +177,11 @@ def _failed(op: Operation, error: BaseException, arrays: list[np.ndarray]) -> st
 def as_results(arrays: Sequence[np.ndarray]) -> np.ndarray | Sequence[np.ndarray]:
     """What a kernel returns for its outputs: a single one by itself."""
     return arrays[0] if len(arrays) == 1 else arrays
+
+
+def is_true(condition: np.ndarray) -> bool:
+    """Whether a condition holds: a number that is not zero, or anything that is not empty."""
+    if condition.ndim:
+        return condition.size > 0
+    item = condition.item()
+    return len(item) > 0 if isinstance(item, bytes) else bool(item)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.evaluate import as_results, evaluate_body
+from ..core.evaluate import as_results, evaluate_body, is_true
 from ..core.registry import add_row, op
 from ..core.shapes import Shape, declared, same, scalar, unknown
 
@@ -87,14 +87,6 @@ def partitioned_call(
     return as_results(_run(op, f, inputs))
 
 
-def _is_true(condition: np.ndarray) -> bool:
-    """Whether a condition holds: a number that is not zero, or anything that is not empty."""
-    if condition.ndim:
-        return condition.size > 0
-    item = condition.item()
-    return len(item) > 0 if isinstance(item, bytes) else bool(item)
-
-
 @op("If", "StatelessIf", shape=_declared_shapes, pure=False)
 def if_(
     condition: np.ndarray,
@@ -104,7 +96,7 @@ def if_(
     op: OperationView,
 ) -> np.ndarray | Sequence[np.ndarray]:
     """What one of two functions gives."""
-    return as_results(_run(op, then_branch if _is_true(condition) else else_branch, inputs))
+    return as_results(_run(op, then_branch if is_true(condition) else else_branch, inputs))
 
 
 @op("Case", "StatelessCase", shape=_declared_shapes, pure=False)
@@ -122,6 +114,6 @@ def while_(
 ) -> np.ndarray | Sequence[np.ndarray]:
     """The loop variables, passed through `body` as long as `cond` holds."""
     values = list(inputs)
-    while _is_true(np.asarray(_run(op, cond, values)[0])):
+    while is_true(np.asarray(_run(op, cond, values)[0])):
         values = _run(op, body, values)
     return as_results(values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
@@ -13,6 +12,7 @@ import numpy as np
 
 from ...engine.run.limits import checked_timeout
 from ...engine.run.stages import Control
+from ...engine.run.thread_pool import available_processors
 from ...engine.run.times import Times as RunTimes
 from ...schema import proto
 from ...schema.errors import (
@@ -131,7 +131,7 @@ class Session:
         threads = self._config.intra_op_parallelism_threads
         if threads < 0:
             raise ValueError(f"intra_op_parallelism_threads must not be negative, got {threads}")
-        self._n_threads = threads or get_intra_op_parallelism_threads() or _processors()
+        self._n_threads = threads or get_intra_op_parallelism_threads() or available_processors()
         shares = None if self._config.isolate_session_state else task
         self.state = State(checked_limits(limits, memory_limit), shares)
         self._times = RunTimes() if profile else None
@@ -536,10 +536,3 @@ def _task_at(target: str) -> Task | None:
     from .cluster.tasks import task_at  # sockets are for clusters alone
 
     return task_at(target)
-
-
-def _processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

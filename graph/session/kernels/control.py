@@ -11,6 +11,7 @@ import numpy as np
 
 from ....schema import dtypes
 from ...core.calls import called_function, calls_itself
+from ...core.evaluate import as_results, is_true
 from ...core.function_graph import copy_graph, origin
 from ...core.graph import Graph, Tensor
 from ...core.hooks import implementation
@@ -221,19 +222,6 @@ def body_of(
     return body
 
 
-def as_results(results: Arrays) -> np.ndarray | Arrays:
-    """What a kernel returns for outputs: a single one by itself."""
-    return results[0] if len(results) == 1 else results
-
-
-def _holds(condition: np.ndarray) -> bool:
-    """Whether a condition holds: a number that is not zero, or anything that is not empty."""
-    if condition.ndim:
-        return condition.size > 0
-    item = condition.item()
-    return len(item) > 0 if isinstance(item, bytes) else bool(item)
-
-
 @hosted("PartitionedCall", "StatefulPartitionedCall", "SymbolicGradient")
 def call(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
     """What the function, or its gradient, gives."""
@@ -246,7 +234,7 @@ def if_(
     op: Operation, state: State, condition: np.ndarray, *arrays: np.ndarray
 ) -> np.ndarray | Arrays:
     """What one of two functions gives."""
-    chosen = op.get_attr("then_branch" if _holds(condition) else "else_branch")
+    chosen = op.get_attr("then_branch" if is_true(condition) else "else_branch")
     return as_results(body_of(state, op, chosen, op.inputs[1:]).run(arrays))
 
 
@@ -269,6 +257,6 @@ def while_(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arr
         _handed(array) if tensor.dtype == dtypes.RESOURCE else array
         for tensor, array in zip(op.inputs, arrays, strict=True)
     ]
-    while _holds(condition.run(values)[0]):
+    while is_true(condition.run(values)[0]):
         values = body.run(values)
     return as_results(values)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ....schema.errors import InvalidArgumentError
+from ...core.evaluate import as_results
 from ..datasets import (
     UNKNOWN,
     Data,
@@ -23,7 +24,6 @@ from ..datasets import (
     steps,
 )
 from ..resources import resource_kernel
-from .control import as_results
 from .element_functions import ElementFunction, Filtered, Mapped, function_of
 
 if TYPE_CHECKING:

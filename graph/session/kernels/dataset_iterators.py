@@ -8,6 +8,7 @@ import numpy as np
 
 from ....schema.dtypes import tf_name
 from ....schema.errors import InvalidArgumentError, OutOfRangeError
+from ...core.evaluate import as_results
 from ...core.shapes import shown
 from ..datasets import (
     DatasetIterator,
@@ -17,7 +18,7 @@ from ..datasets import (
     declared,
 )
 from ..resources import handle_of, resource_kernel, shared
-from .control import as_results, body_of
+from .control import body_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

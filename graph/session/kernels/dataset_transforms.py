@@ -15,6 +15,7 @@ from ....schema.errors import (
     OpError,
     OutOfRangeError,
 )
+from ...core.evaluate import as_results
 from ...core.shapes import shown
 from ..datasets import (
     INFINITE,
@@ -32,7 +33,6 @@ from ..datasets import (
     total,
 )
 from ..resources import handle_of, resource_kernel
-from .control import as_results
 from .dataset_functions import batches
 from .serialized import serialized_parts
 

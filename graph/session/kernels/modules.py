@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...core.evaluate import as_results
 from ...stablehlo.expand import module_body
 from ..hosted import hosted
-from .control import RunnableGraph, as_results
+from .control import RunnableGraph
 
 if TYPE_CHECKING:
     from ...core.graph import Operation

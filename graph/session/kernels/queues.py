@@ -132,7 +132,7 @@ def enqueue_many(
     return ()
 
 
-def as_results(op: Operation, parts: Sequence[np.ndarray]) -> KernelResult:
+def as_element(op: Operation, parts: Sequence[np.ndarray]) -> KernelResult:
     """An element as what a kernel gives: one array, or one for each output."""
     return parts[0] if len(op.outputs) == 1 else list(parts)
 
@@ -141,7 +141,7 @@ def as_results(op: Operation, parts: Sequence[np.ndarray]) -> KernelResult:
 def dequeue(op: Operation, state: State, handle: np.ndarray) -> KernelResult:
     """Takes one element."""
     (element,) = queue_of(handle).dequeue(1).wait(state.control.check)
-    return as_results(op, element)
+    return as_element(op, element)
 
 
 @resource_kernel("QueueDequeueMany", "QueueDequeueManyV2")
@@ -168,9 +168,9 @@ def _several(
         raise InvalidArgumentError(None, None, f"{kind} requested {count} < 0 elements")
     dtypes = _component_types(op)
     if not count or queue.shapes is None:
-        return as_results(op, [queue.joined((), i, x) for i, x in enumerate(dtypes)])
+        return as_element(op, [queue.joined((), i, x) for i, x in enumerate(dtypes)])
     elements: list[Element] = queue.dequeue(count, may_be_fewer).wait(state.control.check)
-    return as_results(op, [queue.joined(elements, i, x) for i, x in enumerate(dtypes)])
+    return as_element(op, [queue.joined(elements, i, x) for i, x in enumerate(dtypes)])
 
 
 @resource_kernel("QueueClose", "QueueCloseV2")

@@ -11,7 +11,7 @@ from ...core.shapes import shown
 from ..resources import resource_kernel, shared
 from ..sparse_maps import SparseTensorsMap
 from ..staging import StagingArea, StagingMap
-from .queues import as_results
+from .queues import as_element
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,14 +41,14 @@ def stage(op: Operation, state: State, *parts: np.ndarray) -> KernelResult:
 def unstage(op: Operation, state: State) -> KernelResult:
     """Takes the oldest element."""
     (element,) = _area(op, state).dequeue(1).wait(state.control.check)
-    return as_results(op, element)
+    return as_element(op, element)
 
 
 @resource_kernel("StagePeek")
 def stage_peek(op: Operation, state: State, index: np.ndarray) -> KernelResult:
     """An element, which stays."""
     (element,) = _area(op, state).peek(int(index)).wait(state.control.check)
-    return as_results(op, element)
+    return as_element(op, element)
 
 
 @resource_kernel("StageSize")
@@ -101,7 +101,7 @@ def map_unstage(op: Operation, state: State, key: np.ndarray, indices: np.ndarra
     """Takes components of an element."""
     attempt = _staging_map(op, state).take(_scalar_key(key), indices.ravel().tolist())
     (element,) = attempt.wait(state.control.check)
-    return as_results(op, element)
+    return as_element(op, element)
 
 
 @_of_maps("Peek")
@@ -109,7 +109,7 @@ def map_peek(op: Operation, state: State, key: np.ndarray, indices: np.ndarray) 
     """Components of an element, which stay."""
     attempt = _staging_map(op, state).take(_scalar_key(key), indices.ravel().tolist(), stays=True)
     (element,) = attempt.wait(state.control.check)
-    return as_results(op, element)
+    return as_element(op, element)
 
 
 @_of_maps("UnstageNoKey")
@@ -117,7 +117,7 @@ def map_unstage_no_key(op: Operation, state: State, indices: np.ndarray) -> Kern
     """Takes components of any element: of the smallest number where they are ordered."""
     attempt = _staging_map(op, state).take(None, indices.ravel().tolist())
     (element,) = attempt.wait(state.control.check)
-    return as_results(op, (np.array(attempt.key, np.int64), *element))
+    return as_element(op, (np.array(attempt.key, np.int64), *element))
 
 
 @_of_maps("Size")
