@@ -89,10 +89,10 @@ def refuse_expansion(operations: Iterable[Operation], allows_recursion: bool = F
         return []
 
     order: list[Graph] = []
-    while round_ := circle():
+    while members := circle():
         if not allows_recursion:
-            raise ModelError(bodies.circle(round_))
-        recursive.update(dict.fromkeys(round_))
+            raise ModelError(bodies.circle(members))
+        recursive.update(dict.fromkeys(members))
     sizes: dict[Graph, int] = {}
     for body in order:
         sizes[body] = len(body) + sum(sizes[inner] for inner in inlined(body))

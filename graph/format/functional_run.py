@@ -117,7 +117,7 @@ class Run:
 
     def nearest(self, item: Item, known: Mapping[Operation, _Known]) -> list[_Known]:
         """What is known of the operations that an item needs, behind those without a place."""
-        found: dict[_Known, None] = {}
+        units: dict[_Known, None] = {}
         seen, stack = set[Operation](), self.before(item)
         while stack:
             op = stack.pop()
@@ -125,7 +125,7 @@ class Run:
                 continue
             seen.add(op)
             if op in known:
-                found[known[op]] = None
+                units[known[op]] = None
             elif op.type in PASSING:
                 stack += self.flow.before(op)
-        return list(found)
+        return list(units)

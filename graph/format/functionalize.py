@@ -136,7 +136,7 @@ class _Region:
 
     def ends(self, operations: Iterable[Operation]) -> list[Operation]:
         """What to wait for here, in the place of some operations; those around are noted."""
-        found: dict[Operation, None] = {}
+        ends: dict[Operation, None] = {}
         seen, stack = set[Operation](), list(operations) if self.run.has_effects else []
         while stack:
             op = stack.pop()
@@ -144,14 +144,14 @@ class _Region:
                 continue
             seen.add(op)
             if op in self.done:
-                found[self.done[op]] = None
+                ends[self.done[op]] = None
             elif op.type in PASSING:
                 stack += [*op.control_inputs, *(t.op for t in op.inputs if t not in self.run.feeds)]
             elif op in self.inside:
                 raise NotFunctionalizable
             elif self.parent is not None:
                 self.outer[op] = None
-        return list(found)
+        return list(ends)
 
     def emit(self, items: Sequence[Item]) -> None:
         """Adds what is to be done for items that live here, or under conditions within."""
@@ -283,16 +283,16 @@ class _Region:
             sides.append(side)
         results: list[Tensor] = []
         for merge in merges:
-            places = [
+            indices = [
                 next(i for i, side in enumerate(run.flow.sides(merge)) if literal in side)
                 for literal in ((unit.condition, 1), (unit.condition, 0))
             ]
-            for side, place in zip(sides, places, strict=True):
-                side.outputs.append(side.value(merge.inputs[place]))
+            for side, index in zip(sides, indices, strict=True):
+                side.outputs.append(side.value(merge.inputs[index]))
             results.append(merge.outputs[0])
             if merge.outputs[1] in run.readers:
-                for side, place in zip(sides, places, strict=True):
-                    side.outputs.append(_constant(side.graph, np.array(place, np.int32)))
+                for side, index in zip(sides, indices, strict=True):
+                    side.outputs.append(_constant(side.graph, np.array(index, np.int32)))
                 results.append(merge.outputs[1])
         for side, other in (sides, sides[::-1]):
             for tensor in self._escaping(side, inner):
@@ -397,11 +397,11 @@ class _Region:
         kind = "While" if is_stateful(graphs) else "StatelessWhile"
         call = self.graph.add(kind, self.graph.unique_name(name), operands, attrs, controls)
         self.run.origins[call] = loop.condition
-        places = {merge.outputs[0]: i for i, merge in enumerate(loop.merges)}
+        positions = {merge.outputs[0]: i for i, merge in enumerate(loop.merges)}
         for end in [x for x in frame.of_type(EXITS) if x in self.run.needed]:
             source = self.run.source(end.inputs[0])
-            if source in places:
-                self.values[end.outputs[0]] = call.outputs[places[source]]
+            if source in positions:
+                self.values[end.outputs[0]] = call.outputs[positions[source]]
             elif source.op in self.run.members[frame]:
                 raise NotFunctionalizable
             else:

@@ -165,12 +165,12 @@ def _description(variant: Tensor) -> list[object]:
 
 
 def _operations(ends: list[Operation], library: FunctionLibrary) -> list[object]:
-    places: dict[Operation, int] = {}
+    positions: dict[Operation, int] = {}
     rows: list[object] = []
     for op in ordered(ends, lambda op: [*data_inputs(op), *op.control_inputs]):
-        places[op] = len(places)
+        positions[op] = len(positions)
         attrs = [(key, _value(op.attrs[key], library)) for key in sorted(op.attrs)]
-        rows.append((op.type, attrs, [(places[x.op], x.value_index) for x in op.inputs]))
+        rows.append((op.type, attrs, [(positions[x.op], x.value_index) for x in op.inputs]))
     return rows
 
 

@@ -130,7 +130,7 @@ class Packing:
         n_tokens: how many tokens there are.
         starts: the first token of each request; None where all are of one length.
         ends: the token behind its last.
-        places: [longest, batch], the token of each step of each request.
+        tokens: [longest, batch], the token of each step of each request.
         is_real: whether there is one.
         lengths: of the requests.
     """
@@ -149,12 +149,12 @@ class Packing:
         steps = b.EXPAND_DIMS(b.RANGE(np.int32(0), longest, np.int32(1)), np.int32(1))
         self.is_real = b.LESS(steps, self.lengths)
         last = b.SUB(self.n_tokens, np.int32(1))
-        self.places = b.MINIMUM(b.ADD(self.starts, steps), last)
+        self.tokens = b.MINIMUM(b.ADD(self.starts, steps), last)
 
     def unpacked(self, b, x):
         """[longest, batch, ...]; where a request has no token, zeros."""
         if self.starts is not None:
-            return zeros_unless(self.is_real, b.GATHER(x, self.places), b)
+            return zeros_unless(self.is_real, b.GATHER(x, self.tokens), b)
         if x.rank == 3:
             n_heads, size = x.dims[1:]
             x = regrouped(x, (self.n_requests, -1, n_heads, size), b)
@@ -170,8 +170,8 @@ class Packing:
         is_behind = b.GREATER_EQUAL(b.EXPAND_DIMS(tokens, np.int32(1)), self.ends)
         request = b.SUM(as_type(is_behind, np.int32, b), int32s([1]))
         step = b.SUB(tokens, b.GATHER(self.starts, request))
-        places = b.ADD(b.MUL(step, extent(self.starts, 0, b)), request)
-        return b.GATHER(reshaped(rows, (-1, *sizes), b), places)
+        indices = b.ADD(b.MUL(step, extent(self.starts, 0, b)), request)
+        return b.GATHER(reshaped(rows, (-1, *sizes), b), indices)
 
 
 def _transitions(node, b, packing, decay, keys, changes):

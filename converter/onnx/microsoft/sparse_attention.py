@@ -34,42 +34,42 @@ def sparse_attention(node, b):
     is_first = b.EQUAL(reshaped(total, (), b), length)
     n_past = b.SELECT_V2(is_first, np.int32(0), b.SUB(ends, length))
     n_past = b.EXPAND_DIMS(n_past, np.int32(1))
-    places = b.ADD(n_past, positions(q, 2, b))
+    query_steps = b.ADD(n_past, positions(q, 2, b))
     if node.attr("do_rotary", 0):
         angles = node.input(9), node.input(10), node.attr("rotary_interleaved", 0)
-        q, k = (rotated_at(node, b, x, places, *angles) for x in (q, k))
+        q, k = (rotated_at(node, b, x, query_steps, *angles) for x in (q, k))
     present = [_updated(b, *pair, n_past) for pair in zip(buffers, (k, v), strict=True)]
     heads = np.repeat(np.arange(n_shared), n_heads // n_shared).astype(np.int32)
     keys, values = (b.GATHER(x, heads, axis=1) for x in present)
-    return attended(node, b, q, keys, values, [_hidden(node, b, keys, places)]), *present
+    return attended(node, b, q, keys, values, [_hidden(node, b, keys, query_steps)]), *present
 
 
 def _updated(b, buffer, rows, n_past):
-    """`buffer`, [batch, heads, places, size], with rows of the same from each item's place on."""
+    """`buffer`, [batch, heads, steps, size], with rows of the same from each item's place on."""
     steps = b.SUB(positions(buffer, 2, b), n_past)
     zero, last = np.int32(0), b.SUB(extent(rows, 2, b), np.int32(1))
     is_new = b.LOGICAL_AND(b.GREATER_EQUAL(steps, zero), b.LESS_EQUAL(steps, last))
     nearest = b.MAXIMUM(b.MINIMUM(steps, last), zero)
-    by_place = b.TRANSPOSE(rows, int32s([0, 2, 1, 3]))
-    new = b.TRANSPOSE(b.GATHER(by_place, nearest, axis=1, batch_dims=1), int32s([0, 2, 1, 3]))
+    by_step = b.TRANSPOSE(rows, int32s([0, 2, 1, 3]))
+    new = b.TRANSPOSE(b.GATHER(by_step, nearest, axis=1, batch_dims=1), int32s([0, 2, 1, 3]))
     is_new = b.EXPAND_DIMS(b.EXPAND_DIMS(is_new, np.int32(1)), np.int32(3))
     return b.SELECT_V2(is_new, new, buffer)
 
 
-def _hidden(node, b, keys, places):
-    """What is added to the scores, [batch, heads, queries, keys], of queries at `places`."""
+def _hidden(node, b, keys, query_steps):
+    """What is added to the scores, [batch, heads, queries, keys], of queries at `query_steps`."""
     block, n_heads = np.int32(node.attr("sparse_block_size")), node.attr("num_heads")
     steps = positions(keys, 2, b)
     blocks = _blocks(b, node.inputs[5], node.inputs[6])
     n_layouts = blocks.dims[0]
     node.require(n_layouts is not None, "the number of layouts must be known")
-    rows = b.GATHER(blocks, b.FLOOR_DIV(places, block), axis=1)
+    rows = b.GATHER(blocks, b.FLOOR_DIV(query_steps, block), axis=1)
     seen = b.GATHER(rows, b.FLOOR_DIV(steps, block), axis=3)
     seen = b.TRANSPOSE(seen, int32s([1, 0, 2, 3]))
     layouts = (np.arange(n_heads) % n_layouts).astype(np.int32)
     seen = b.GATHER(seen, layouts, axis=1) if n_layouts > 1 else seen
     scores = b.SELECT_V2(b.GREATER(seen, like(seen, 0, b)), like(seen, 0, b), b.constant(HIDDEN))
-    is_future = b.GREATER(steps, b.EXPAND_DIMS(places, np.int32(2)))
+    is_future = b.GREATER(steps, b.EXPAND_DIMS(query_steps, np.int32(2)))
     return b.SELECT_V2(b.EXPAND_DIMS(is_future, np.int32(1)), b.constant(FUTURE), scores)
 
 
