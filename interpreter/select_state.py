@@ -99,19 +99,19 @@ def _object_kernel(node: Node, op: Operation, name: str) -> Kernel:
         ]
         number = -1
         if any(map(is_handle, op.outputs)):
-            place = -1 if node.planner is None else node.planner.spec.index, node.index
+            position = -1 if node.planner is None else node.planner.spec.index, node.index
             is_array = op.type in _ARRAYS
-            number = scope.resource(*((_ARRAY, f"{place}") if is_array else (_TABLE, name)))
+            number = scope.resource(*((_ARRAY, f"{position}") if is_array else (_TABLE, name)))
             if isinstance(scope.resources.get(number), Table):
                 state.tables[state.variable_key(op)] = cast("Table", scope.resources[number])
         results = [np.asarray(one) for one in each_output(op, function(op, state, *operands))]
         for i, tensor in enumerate(op.outputs):
             if is_handle(tensor):
-                made = results[i].flat[0]
-                if isinstance(made, Table):
-                    scope.resources[number] = made
+                value = results[i].flat[0]
+                if isinstance(value, Table):
+                    scope.resources[number] = value
                 else:
-                    scope.objects[number] = made
+                    scope.objects[number] = value
                 results[i] = _handle(number)
         return results
 

@@ -7,7 +7,7 @@ from ..ir.graph import Graph, Op
 from .driver import rewrite
 from .fold import remove_dead_code
 from .loop_values import copied
-from .rewrite import builder
+from .rewrite import builder, replace_results, shares_graphs
 
 
 @rewrite("IF")
@@ -19,7 +19,7 @@ def trim_branches(graph: Graph, op: Op) -> bool:
     What neither branch reads is no longer passed to them. Holds off where another operator calls
     the same graphs, and where no result would be left.
     """
-    if _shares_graphs(graph, op):
+    if shares_graphs(graph, op):
         return False
     first: dict[tuple[int, ...], int] = {}
     for j, result in enumerate(op.outputs):
@@ -37,11 +37,7 @@ def trim_branches(graph: Graph, op: Op) -> bool:
     for branch in op.graphs:
         branch.inputs = [branch.inputs[k] for k in passed]
     inputs = [op.inputs[0], *(op.inputs[k + 1] for k in passed)]
-    for j, result in zip(read, builder(graph, op).IF(*inputs, graphs=op.graphs), strict=True):
-        old = op.outputs[j]
-        result.origin, result.name, result.sizes = old.origin, old.name, old.sizes
-        graph.replace(old, result)
-    graph.remove(op)
+    replace_results(graph, op, read, builder(graph, op).IF(*inputs, graphs=op.graphs))
     return True
 
 
@@ -68,7 +64,3 @@ def _is_passed(op: Op, k: int) -> bool:
     """Whether a branch reads or gives argument `k`."""
     arguments = [(branch, branch.inputs[k]) for branch in op.graphs]
     return any(x.readers or branch.is_output(x) for branch, x in arguments)
-
-
-def _shares_graphs(graph: Graph, op: Op) -> bool:
-    return sum(other.graphs == op.graphs for other in graph.ops if other.graphs) > 1

@@ -11,6 +11,7 @@ from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
 from .driver import rewrite
 from .fold import is_pure, merge_duplicates
+from .rewrite import shares_graphs
 
 MAX_RANK = 5
 """Dimensions that LiteRT's SLICE takes."""
@@ -25,7 +26,7 @@ def merge_loop_values(graph: Graph, op: Op) -> bool:
     What is left of the others only gives itself back, which `trim_loops` drops. Holds off where
     another operator calls the same graphs, and on values that the body passes through.
     """
-    if sum(other.graphs == op.graphs for other in graph.ops if other.graphs) > 1:
+    if shares_graphs(graph, op):
         return False
     condition, body = op.graphs
     count = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,25 @@ def builder_after(graph: Graph, tensor: Tensor) -> Builder:
     b = Builder(graph, before=graph.ops[graph.position(tensor.producer) + 1])
     b.origin(tensor.producer.origin)
     return b
+
+
+def shares_graphs(graph: Graph, op: Op) -> bool:
+    """Whether another operator calls the graphs that `op` calls."""
+    return sum(other.graphs == op.graphs for other in graph.ops if other.graphs) > 1
+
+
+def replace_results(
+    graph: Graph, op: Op, positions: Iterable[int], results: Iterable[Tensor]
+) -> None:
+    """Lets `results` stand for the results of `op` at `positions`, and removes `op`.
+
+    They take over the names and what is known of the sizes. Nobody may read the others.
+    """
+    for i, result in zip(positions, results, strict=True):
+        old = op.outputs[i]
+        result.origin, result.name, result.sizes = old.origin, old.name, old.sizes
+        graph.replace(old, result)
+    graph.remove(op)
 
 
 def swap(graph: Graph, op: Op, result: Tensor) -> None:

@@ -9,7 +9,7 @@ from ..ir.graph import Graph, Op
 from .driver import rewrite
 from .fold import remove_dead_code
 from .loops import collected, counted_loop, tests_of
-from .rewrite import builder
+from .rewrite import builder, replace_results, shares_graphs
 
 
 @rewrite("WHILE")
@@ -21,7 +21,7 @@ def trim_loops(graph: Graph, op: Op) -> bool:
     Of conditions that hold for the same number of iterations one stays. Holds off where another
     operator calls the same graphs.
     """
-    if sum(other.graphs == op.graphs for other in graph.ops if other.graphs) > 1:
+    if shares_graphs(graph, op):
         return False
     has_one_test = _keep_one_test(op)
     unused = {i for i in range(len(op.inputs)) if _is_unused(graph, op, i)}
@@ -36,11 +36,7 @@ def trim_loops(graph: Graph, op: Op) -> bool:
     remove_dead_code(body)
     results = builder(graph, op).WHILE(*(op.inputs[i] for i in values), graphs=(condition, body))
     results[0].producer.implements = op.implements
-    for i, result in zip(values, results, strict=True):
-        old = op.outputs[i]
-        result.origin, result.name, result.sizes = old.origin, old.name, old.sizes
-        graph.replace(old, result)
-    graph.remove(op)
+    replace_results(graph, op, values, results)
     return True
 
 

@@ -142,9 +142,9 @@ def variables_of_scopes(tf):
 
 @program
 def layer_configurations(tf):
-    """What layers say of themselves, and layers made of it; not what TensorFlow alone says."""
+    """What layers say of themselves, and layers built from it; not what TensorFlow alone says."""
     layers = tf.layers
-    made = [
+    examples = [
         layers.Dense(3, bias_initializer=tf.ones_initializer(), name="first"),
         layers.Dense(3, tf.nn.relu, trainable=False, kernel_initializer=tf.zeros_initializer()),
         layers.Conv1D(2, 3, padding="same", data_format="channels_first", dtype=tf.float64),
@@ -158,16 +158,16 @@ def layer_configurations(tf):
         layers.Flatten(),
     ]
     rows = []
-    for layer in made:
+    for layer in examples:
         config = layer.get_config()
         unsaid = {"groups", "output_padding"}
         if isinstance(layer, layers.SeparableConv2D):
             unsaid |= {"kernel_initializer", "kernel_regularizer", "kernel_constraint"}
         if isinstance(layer, layers.Conv2DTranspose):
             unsaid.add("dilation_rate")
-        kept = {key: value for key, value in config.items() if key not in unsaid}
-        other = type(layer).from_config({**kept, "name": "other"})
-        rows.append([plain_config(kept), other.get_config()["name"], other.name == "other"])
+        compared = {key: value for key, value in config.items() if key not in unsaid}
+        other = type(layer).from_config({**compared, "name": "other"})
+        rows.append([plain_config(compared), other.get_config()["name"], other.name == "other"])
     return rows
 
 
