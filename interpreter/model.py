@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..engine.run.limits import Limits
     from ..schema.external import ExternalBuffers
     from ..schema.flatbuffer import Record
+    from .plan.folding import FoldingBudget
     from .plan.plan_cache import CachedPlan
     from .spec import SignatureSpec, SubgraphSpec, TensorSpec
 
@@ -80,6 +81,19 @@ class LoadedModel:
         from ..schema.external import ExternalBuffers
 
         return ExternalBuffers(self._record, self.folder)
+
+    @cached_property
+    def folding(self) -> FoldingBudget:
+        """What the results take that were computed from its constants."""
+        from .plan.folding import FoldingBudget
+
+        return FoldingBudget(self._constant_bytes)
+
+    def _constant_bytes(self) -> int:
+        """Bytes of the files that constants were read from."""
+        has_others = self.cached_plan is None and self._record.external_buffers
+        others = self._external.n_bytes if has_others else 0
+        return memoryview(self.content).nbytes + others
 
     @property
     def is_alone(self) -> bool:

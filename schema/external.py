@@ -33,6 +33,11 @@ class ExternalBuffers:
         self._folder = folder
         self._files: dict[str, memoryview] = {}
 
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the files that were opened."""
+        return sum(map(len, self._files.values()))
+
     def data(self, index: int, tensor: Record) -> np.ndarray:
         """The bytes of tensor `index`, a view of the mapped file.
 

@@ -64,6 +64,7 @@ class Program:
         kept: the storages that are readable after a run.
         arena_bytes: size of the arena, once closed.
         memory_limit: bytes all tensors together may take; None for 3/4 of what the system has left.
+        outside_bytes: what tensors outside of the program take of a limit that was set.
         threads: how many threads share the instructions; results do not depend on it.
         shared_constants: where programs of the same model find what constant instructions made.
 
@@ -81,6 +82,7 @@ class Program:
         self.threads = threads
         self.arena_bytes = 0
         self.memory_limit = memory_limit
+        self.outside_bytes = 0
         self._allocate = arena.allocate
         self._guard = guard
         if guard:
@@ -416,7 +418,7 @@ class Program:
             self._locations.update((s, locations[s]) for s in available)
         offsets, scratch_bytes = layout.scratch
         constant_bytes = sum(arena.aligned(storage.nbytes) for storage in storages)
-        arena.check_limit(constant_bytes + scratch_bytes, self.memory_limit)
+        self._check_limit(constant_bytes + scratch_bytes)
         if not instructions:
             return
         if not self._guard:
@@ -434,6 +436,15 @@ class Program:
             if storage not in needed or storage.kind == CONSTANT:
                 self._locations.pop(storage, None)
                 self._addresses.pop(storage, None)
+
+    def take_outside(self, n_bytes: int) -> None:
+        """Counts tensors outside of the program, where the limit has room for them."""
+        self._check_limit(n_bytes)
+        self.outside_bytes += n_bytes
+
+    def _check_limit(self, n_bytes: int) -> None:
+        n_bytes += 0 if self.memory_limit is None else self.outside_bytes
+        arena.check_limit(n_bytes, self.memory_limit)
 
     def _place_together(self, storages: Sequence[Storage]) -> None:
         """Gives storages memory in one piece, so that it can lie in huge pages."""
@@ -456,7 +467,7 @@ class Program:
         offsets, self.arena_bytes = layout.arena
         constant_bytes = sum(s.nbytes for s in self._locations if s.kind == ARENA)
         persistent_bytes = sum(s.nbytes for s in others if s.kind == PERSISTENT and s.array is None)
-        arena.check_limit(self.arena_bytes + constant_bytes + persistent_bytes, self.memory_limit)
+        self._check_limit(self.arena_bytes + constant_bytes + persistent_bytes)
         if self._guard:
             others.update(dict.fromkeys(offsets))
         elif offsets:

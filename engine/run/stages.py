@@ -311,7 +311,9 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
             operands[name] = operand if is_whole else self._bound(name, array)
         lent = [n for n in (*stage.fed, *stage.lent) if self._stays_readable(n, position)]
         operands.update((name, self._bound(name, fed[name])) for name in lent)
-        return self._empty(operands, arrays, lent)
+        following = self._empty(operands, arrays, lent)
+        following.program.outside_bytes = stage.program.outside_bytes + stage.program.arena_bytes
+        return following
 
     # Running them.
 
@@ -443,6 +445,7 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
         following = self._recalled(stage, key)
         if following is None:
             following = self._after(stage, stage.stop + 1, fed)
+            following.program.take_outside(sum(array.nbytes for array in by_name.values()))
             for name, array in by_name.items():
                 memory = aligned(array.shape, array.dtype)
                 operand = self._bound(name, memory)

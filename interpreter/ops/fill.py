@@ -87,7 +87,8 @@ def range_(node: Node) -> Prepared:
         count = len(range(int(start), int(limit), int(delta)))
     else:
         count = ceil(abs((limit - start) / delta))
-    if count > MANY:
+    n_bytes = count * dtype.itemsize
+    if count > MANY or (node.planner is not None and not node.planner.has_room(node, n_bytes)):
 
         def run(*numbers: np.ndarray) -> list[np.ndarray]:
             check_result_size(node, (count,), dtype)

@@ -58,9 +58,6 @@ REFUSALS = (
 
 _FAILURES = (NodeError, Fault, PlanError)
 """What a step raises of its own accord; a custom operator's other exceptions pass as they are."""
-_MANY_BYTES, _GROWTH = 1 << 28, 8
-"""Constant results of more bytes than this, and than so many times their operands', are made when
-the model runs."""
 _COMPUTED_ONCE = frozenset(["DEQUANTIZE", "GATHER", "TILE"])
 """Operators that LiteRT runs once, before the first run, where their operands are constants."""
 
@@ -238,22 +235,26 @@ class Planner:
         return operand
 
     def _is_foldable(self, node: Node, operator: OperatorSpec, emit: Prepared) -> bool:
-        """Whether all inputs are known, and the results not far larger than they are.
+        """Whether all inputs are known, and there is room for the results before the model runs.
 
-        What is far larger is made when the model runs, where it shares memory and a time limit
-        holds, unless it is a variable's first value.
+        A variable's first value must have it.
         """
         if any(x is not None and x.value is None for x in node.inputs):
             return False
         n_bytes = sum(result.nbytes for result in node.results if result.value is None)
         if isinstance(emit, DynamicResult):
             n_bytes = 8 * sum(prod(n or 0 for n in shape) for shape in emit.shapes)
-        known = sum(x.nbytes for x in node.inputs if x is not None)
-        starts = any(t >= 0 and self.spec.tensors[t].is_variable for t in operator.outputs)
-        folds = starts or n_bytes <= max(_MANY_BYTES, _GROWTH * known)
-        if folds and n_bytes:
-            check_limit(n_bytes, self.scope.memory_limit)
-        return folds
+        if self.has_room(node, n_bytes):
+            return True
+        if any(t >= 0 and self.spec.tensors[t].is_variable for t in operator.outputs):
+            check_limit(self.scope.model.folding.n_bytes + n_bytes, self.scope.memory_limit)
+            return True
+        return False
+
+    def has_room(self, node: Node, n_bytes: int) -> bool:
+        """Whether results of `node` of so many bytes may be made before the model runs."""
+        name = self.spec.index, node.index
+        return self.scope.model.folding.has_room(name, n_bytes, self.scope.memory_limit)
 
     def _fold(self, node: Node, emit: Prepared) -> None:
         """Computes the results of a pure node; from the same constants only once."""
@@ -263,6 +264,8 @@ class Planner:
             from ..compute import run_now
 
             run_now(node, emit)
+            n_bytes = sum(x.nbytes for x in node.results if x.storage not in constants)
+            self.scope.model.folding.take((self.spec.index, node.index), n_bytes)
             folded = self.spec.folded[node.index] = constants, node.results
         node.results = folded[1]
 
@@ -540,12 +543,16 @@ class Planner:
         self, stage: Stage, readable: set[int], on_layout: LayoutCallback | None = None
     ) -> None:
         """Ends the stage's program and gives memory to the tensors that stay readable."""
+        program, folded = stage.program, self.scope.model.folding.n_bytes
+        program.outside_bytes += folded
         try:
             stage.close(readable, on_layout and partial(on_layout, stage, readable))
         except Fault as fault:
             raise self.failed(fault.tag, fault, "prepare") from fault
         except ValueError as error:
             raise self.failed(None, error, "prepare") from error
+        finally:
+            program.outside_bytes -= folded
 
     def failed(self, node: Node | Partition | None, error: BaseException, verb: str) -> PlanError:
         """The error to raise when `node` failed to "prepare" or "invoke" because of `error`."""

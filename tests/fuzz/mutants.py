@@ -51,7 +51,10 @@ LARGEST = 60_000  # bytes of a file that is changed
 HANGS = 10.0  # seconds
 PLANNED = 4  # one of so many is run with a plan cache, too
 MEMORY = 3 << 30
-ERRORS = ("ValueError", "RuntimeError", "PlanError", "MemoryError", "NodeError", "Fault")
+ERRORS = (
+    *("ValueError", "RuntimeError", "PlanError", "MemoryError", "MemoryLimitError", "NodeError"),
+    "Fault",
+)
 FOLDERS = ("../shared/corpus", "tests/corpus")
 ROOT = Path(__file__).parents[2]
 WORDS = (0, 1, 2, 4, 8, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFC, 0xFFFFFFFF)

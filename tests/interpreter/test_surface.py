@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+import tracemalloc
 from concurrent.futures import Future
 
 import numpy as np
@@ -10,6 +11,7 @@ from building import Builder, save
 
 from flatlite.errors import ModelError
 from flatlite.interpreter.ops import random
+from flatlite.interpreter.plan import folding
 from flatlite.lite import Interpreter, Limits
 
 f32 = np.float32
@@ -277,6 +279,67 @@ def test_constants_make_results_within_limits(kind, limits, error, message):
     """Before there is memory for them: a model of 1 KB may ask for any size."""
     with pytest.raises(error, match=message):
         allocated(FAR_LARGER[kind], (), limits=limits).invoke()
+
+
+SIZE = 1 << 18
+"""Elements of each result of `many_results`: 1 MiB."""
+
+
+def many_results(kind, n=30):
+    """A model of a few KB with `n` results of constants, and the largest element of each."""
+    b = Builder()
+    size, one = b.constant("size", np.int32([SIZE])), b.constant("one", f32(1))
+    axis, maxima = b.constant("axis", np.int32([0])), []
+    before = b.op("FILL", [size, one], [b.tensor("before", (None,))])
+    for i in range(n):
+        dtype = "INT32" if kind == "RANGE" else "FLOAT32"
+        y, largest = b.tensor(f"y{i}", (None,), dtype), b.tensor(f"max{i}", (), dtype)
+        if kind == "ADD":
+            before = b.op("ADD", [before, one], [y])
+        elif kind == "TILE":
+            b.op("TILE", [b.constant(f"x{i}", f32([i])), size], [y])
+        elif kind == "FILL":
+            b.op("FILL", [b.constant(f"size{i}", np.int32([SIZE - i])), one], [y])
+        else:
+            b.op(
+                "RANGE",
+                [b.constant(f"c{i}{j}", np.int32(x)) for j, x in ((0, i), (1, SIZE), (2, 1))],
+                [y],
+            )
+        maxima.append(b.op("REDUCE_MAX", [y, axis], [largest]))
+    return save(b.outputs(*maxima))
+
+
+MANY_RESULTS = {
+    "ADD": np.arange(2, 32),
+    "FILL": np.ones(30),
+    "RANGE": np.full(30, SIZE - 1),
+    "TILE": np.arange(30),
+}
+
+
+@pytest.mark.parametrize("kind", MANY_RESULTS)
+def test_results_of_constants_share_one_budget(kind, monkeypatch):
+    """What has no room before the model runs is made when it runs, with the same values."""
+    monkeypatch.setattr(folding, "MANY_BYTES", 4 << 20)
+    interpreter = Interpreter(model_content=many_results(kind))
+    tracemalloc.start()
+    try:
+        interpreter.allocate_tensors()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 << 20  # all results together are 30 MiB
+    interpreter.invoke()
+    outputs = [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+    np.testing.assert_array_equal(outputs, MANY_RESULTS[kind])
+
+
+@pytest.mark.parametrize("kind", MANY_RESULTS)
+def test_results_of_constants_are_within_one_limit(kind):
+    """They may take 8 MiB together; RANGE is made when the model runs, one after the other."""
+    with pytest.raises(MemoryError, match="at most 8,388,608 may be used"):
+        allocated(many_results(kind), (), limits=Limits(memory=8 << 20)).invoke()
 
 
 @pytest.mark.parametrize("kind", ["MULTINOMIAL", "RANGE", "RANDOM_STANDARD_NORMAL"])

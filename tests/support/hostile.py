@@ -258,8 +258,11 @@ def run(content, rng):
             raise
         except ALLOWED as error:
             failure = failure if turn else error
-    if failure is not None:
-        raise failure
+    try:
+        if failure is not None:
+            raise failure
+    finally:
+        del failure  # it knows this frame: a cycle that would hold the interpreter's memory
 
 
 def use(interpreter, rng):
