@@ -43,11 +43,16 @@ def prepare_custom(node: Node, class_of: Callable[[str], type]) -> Prepared:
         cls = class_of(node.kind)
     except LookupError as error:
         return _without_class(node, error)
+    return prepare_class(node, cls, node.custom_options)
+
+
+def prepare_class(node: Node, cls: type, options: bytes) -> Prepared:
+    """What `prepare` returns for an operator of the model that a registered class computes."""
     if has_kernel(cls):
         from .custom_kernel import prepare_kernel
 
-        return prepare_kernel(node, cls)
-    operator: CustomOp = make_custom_op(cls, node.custom_options)
+        return prepare_kernel(node, cls, options)
+    operator: CustomOp = make_custom_op(cls, options)
     present = [i for i, x in enumerate(node.inputs) if x is not None]
     operands = [x for x in node.inputs if x is not None]
     n_inputs = len(node.inputs)
@@ -78,6 +83,17 @@ def prepare_custom(node: Node, class_of: Callable[[str], type]) -> Prepared:
             out[...] = result
 
     return HostCall(run, operands, outs)
+
+
+def class_for(node: Node, name: str) -> type | None:
+    """The class that is registered under a name, for the interpreter or for all; None without."""
+    from ..schema.custom_ops import custom_op_of
+
+    class_of = custom_op_of if node.scope is None else node.scope.custom_op
+    try:
+        return class_of(name)
+    except LookupError:
+        return None
 
 
 def runs_python(kind: str, class_of: Callable[[str], type]) -> bool:

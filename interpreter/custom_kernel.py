@@ -31,9 +31,9 @@ class OpWithKernel(Protocol):
         ...
 
 
-def prepare_kernel(node: Node, cls: type) -> Emit:
-    """What `prepare` returns for a custom operator that has a kernel."""
-    operator: OpWithKernel = make_custom_op(cls, node.custom_options)
+def prepare_kernel(node: Node, cls: type, options: bytes) -> Emit:
+    """What `prepare` returns for an operator that a class with a kernel computes."""
+    operator: OpWithKernel = make_custom_op(cls, options)
     outs = [node.result(shape, dtype) for shape, dtype in operator.prepare(*node.inputs)]
     buffers = [*node.inputs, *outs]
 

@@ -69,7 +69,17 @@ _STREAMS: WeakKeyDictionary[Scope, dict[tuple[int, int], Philox]] = WeakKeyDicti
 
 def prepare_select_op(node: Node) -> Prepared:
     """What `prepare` returns for the Flex operator `node`."""
-    op, name = _operation(node)
+    return prepare_operation(node, *_operation(node))
+
+
+def prepare_operation(node: Node, op: Operation, name: str) -> Prepared:
+    """What `prepare` returns for an operator that is an operation of TensorFlow.
+
+    Args:
+        node: the operator.
+        op: the operation, in a graph of its own, with its inputs.
+        name: of what it stands for, where it stands for something that is kept.
+    """
     kernel = _kernel(node, op, name)
     if len(op.outputs) != len(node.outputs):
         node.fail(f"{op.type} has {len(op.outputs)} results, the model {len(node.outputs)}")
@@ -123,7 +133,7 @@ def _operation(node: Node) -> tuple[Operation, str]:
             raise _unsupported(node, "the options must hold the operation's name and its NodeDef")
         kind, name, definition = known_definition(content)
         graph = Graph()
-        inputs = [_input(graph, node, i, x) for i, x in enumerate(node.inputs)]
+        inputs = [operation_input(graph, node, i, x) for i, x in enumerate(node.inputs)]
         op = import_node(graph, definition, inputs)
     except NodeError:
         raise
@@ -171,7 +181,7 @@ def reason_against(kind: str) -> str:
     return ""
 
 
-def _input(graph: Graph, node: Node, i: int, x: Operand | None) -> Tensor:
+def operation_input(graph: Graph, node: Node, i: int, x: Operand | None) -> Tensor:
     """What stands for input `i` in the operation's graph: a constant where its value is known."""
     if x is None:
         node.fail(f"input {i} is missing")

@@ -65,7 +65,7 @@ CAST cast x -> y ; elementwise typed total
 CEIL unary x -> y:x ; elementwise
 COMPLEX_ABS complex x -> y ; elementwise
 CONCATENATION concat *x -> y:x ; moves joins rank=x int8=same total
-CONCAT_EMBEDDINGS - *x -> y:x
+CONCAT_EMBEDDINGS embedding *x -> [*y] ; stateful writes
 CONV_2D conv x filters [bias] -> y:x ; rank=4 activation linear weights=filters channels=0 spatial=1,2 hybrid=filters int8=own total
 CONV_3D conv x filters [bias] -> y:x ; rank=5 activation linear weights=filters channels=4 spatial=0,1,2
 CONV_3D_TRANSPOSE conv shape filters x [bias] -> y:x ; rank=5 sizes=shape
@@ -198,7 +198,7 @@ STABLEHLO_CONCATENATE stablehlo.moves *x -> y:x ; moves rank=x
 STABLEHLO_CONVERT cast x -> y ; elementwise typed
 STABLEHLO_CONVOLUTION stablehlo.products x filters -> y:x? ; rank=x
 STABLEHLO_COSINE stablehlo.elementwise x -> y:x ; elementwise
-STABLEHLO_CUSTOM_CALL - [*x] -> [*y]
+STABLEHLO_CUSTOM_CALL stablehlo.custom_calls [*x] -> [*y] ; stateful writes
 STABLEHLO_DIVIDE stablehlo.elementwise x y -> z:x ; rank=x
 STABLEHLO_DOT_GENERAL stablehlo.products x y -> z:x?
 STABLEHLO_DYNAMIC_SLICE stablehlo.moves x *start -> y:x ; moves rank=x

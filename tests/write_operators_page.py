@@ -51,11 +51,9 @@ CODES = (
 HANDLES = ("variable", "table")
 """What operands are called that are resources."""
 WITHOUT_FAMILY = {
-    "CONCAT_EMBEDDINGS": "refused: no runtime has a kernel",
     "CUSTOM": "whatever the operator registered under its name takes",
     "DELEGATE": "refused: stands for a delegate's partition, in no file",
     "PLACEHOLDER_FOR_GREATER_OP_CODES": "refused: stands for codes above 126",
-    "STABLEHLO_CUSTOM_CALL": "refused: no runtime has a kernel",
 }
 """What the table says of operators that have no family."""
 HEAD = """\
@@ -75,8 +73,10 @@ wherever elements only move. An operator that calls subgraphs takes whatever the
 What a file says holds in every version: an option that a later version brought counts in an earlier
 one, too, as in LiteRT's kernels. A file with another version than these is refused when it is
 opened, in LiteRT's words: `Didn't find op for builtin opcode 'RELU' version '99'. An older version
-of this builtin might be supported. ...`. So is an operator without a family, for which TensorFlow
-Lite has no kernel either (CONCAT_EMBEDDINGS), or which stands for something else.
+of this builtin might be supported. ...`. So is an operator without a family, which stands for
+something else. CONCAT_EMBEDDINGS, of which no definition is public, is what a class registered
+under its name computes, and STABLEHLO_CUSTOM_CALL what its target's name says ([custom
+operators](custom_ops.md)).
 
 | operator | family | versions | types |
 |---|---|---|---|
@@ -110,6 +110,8 @@ def line_of(kind: str, seen: dict[str, set[str]]) -> str:
     )
     if row.calls:
         types = "those of its subgraphs"
+    elif kind == "CONCAT_EMBEDDINGS":
+        types = "those of the class registered under its name"
     elif not row.operands:
         types = "no operands"
     return f"| {kind} | {family} | {versions} | {types} |"

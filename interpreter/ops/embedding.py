@@ -1,4 +1,4 @@
-"""HASHTABLE_LOOKUP, EMBEDDING_LOOKUP_SPARSE, LSH_PROJECTION: vectors for keys and features."""
+"""HASHTABLE_LOOKUP, EMBEDDING_LOOKUP_SPARSE, LSH_PROJECTION, CONCAT_EMBEDDINGS: vectors of keys."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from ...engine.sizes import is_plain, negative
 from ...schema.dtypes import tf_name
 from ...schema.fingerprint import fingerprint64
 from ..checks import required
+from ..custom import class_for, prepare_class
 from ..plan.node import NeedsValue
 from ..registry import op
 
 if TYPE_CHECKING:
-    from ..plan.node import DynamicResult, Node
+    from ..plan.node import DynamicResult, Node, Prepared
 
 SUM, MEAN, SQRTN = 0, 1, 2
 SPARSE, DENSE = 1, 2
@@ -185,3 +186,25 @@ def _sign(seed: bytes, rows: list[bytes], weights: list[float]) -> int:
         number = fingerprint64(seed + row)
         score += weight * float(number - (number >> 63 << 64))
     return int(score > 0)
+
+
+@op("CONCAT_EMBEDDINGS")
+def concat_embeddings(node: Node) -> Prepared:
+    """What the class registered under its name computes: nobody has published a definition."""
+    cls = class_for(node, node.kind)
+    if cls is None:
+        node.fail(
+            f"Didn't find op for builtin opcode '{node.kind}': TensorFlow Lite has no kernel for "
+            f"it and no definition of it is public; in flatlite, register a class with "
+            f"@flatlite.lite.custom_op({node.kind!r})"
+        )
+    return prepare_class(node, cls, _fields(node))
+
+
+def _fields(node: Node) -> bytes:
+    """The fields of a node's options, as a custom operator's options are written."""
+    from ...graph.core.custom import custom_options  # few models have such an operator
+
+    names = type(node.options).__slots__
+    fields = {name: getattr(node.options, name) for name in names}
+    return custom_options({name: value for name, value in fields.items() if value is not None})

@@ -1,5 +1,7 @@
 """StableHLO's functions of elements and its moves, for which shapes need not be declared."""
 
+from math import erf
+
 import numpy as np
 from cases import OPTIMIZED, Case, Refuse, counting, f32, floats, i32
 
@@ -147,6 +149,26 @@ CASES = [
     Case("stablehlo_slice/strides", "STABLEHLO_SLICE",
          {"start_indices": [1, 0], "limit_indices": [5, 7], "strides": [1, 3]}, [floats(6, 7)],
          lambda x: x[1:5, 0:7:3], **WITHOUT),
+    *(
+        Case(f"stablehlo_custom_call/{target}", "STABLEHLO_CUSTOM_CALL",
+             {"call_target_name": target, "backend_config": "{replicated}"}, [x], lambda x: x,
+             **WITHOUT)
+        for target, x in (("Sharding", floats(3, 4)), ("SPMDFullToShardShape", i32([1, 2])),
+                          ("SPMDShardToFullShape", np.float16([[1.5]])))
+    ),
+    Case("stablehlo_custom_call/erf", "STABLEHLO_CUSTOM_CALL", {"call_target_name": "mhlo.erf"},
+         [floats(3, 4)], np.vectorize(erf, [np.float32]), **WITHOUT),
+    Case("stablehlo_custom_call/softmax", "STABLEHLO_CUSTOM_CALL",
+         {"call_target_name": "tf.Softmax"}, [floats(2, 3)],
+         lambda x: np.exp(x) / np.exp(x).sum(-1, keepdims=True), **WITHOUT),
+    Refuse("stablehlo_custom_call/unknown", "STABLEHLO_CUSTOM_CALL",
+           {"call_target_name": "of.others"}, [f32([1])],
+           "Encountered unresolved custom op: 'of.others' is called; what it computes is known "),
+    Refuse("stablehlo_custom_call/opens_files", "STABLEHLO_CUSTOM_CALL",
+           {"call_target_name": "tf.ReadFile"}, [f32([1])],
+           "Encountered unresolved custom op: 'tf.ReadFile' is called; ReadFile opens files or "),
+    Refuse("concat_embeddings/without_class", "CONCAT_EMBEDDINGS", {"num_channels": 2}, [i32([1])],
+           "Didn't find op for builtin opcode 'CONCAT_EMBEDDINGS': TensorFlow Lite has no kernel"),
     Refuse("stablehlo_slice/limit", "STABLEHLO_SLICE",
            {"start_indices": [1], "limit_indices": [8], "strides": [1]}, [floats(6)],
            "start, limit and strides [[1], [8], [1]] must lie within shape (6,)"),

@@ -93,9 +93,9 @@ def test_values_out_of_range_name_the_source_node(b):
 def test_an_op_the_interpreter_lacks(b):
     x = b.input("x", np.float32, (4,))
     b.origin("node")
-    message = "CONCAT_EMBEDDINGS 'node': operator CONCAT_EMBEDDINGS is not supported"
+    message = "DELEGATE 'node': operator DELEGATE is not supported"
     with pytest.raises(ConverterError, match=message):
-        b.CONCAT_EMBEDDINGS(x)
+        b.DELEGATE(x)
 
 
 def test_unknown_names(b):

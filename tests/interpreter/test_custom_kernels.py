@@ -5,6 +5,7 @@ import struct
 
 import numpy as np
 import pytest
+from flatbuffers import flexbuffers
 from running import answers as run
 
 import flatlite
@@ -213,3 +214,78 @@ def test_a_kernel_needs_its_methods():
         flatlite.lite.custom_op("Bare")(Bare)
     with pytest.raises(ValueError, match="declaration must be a non-empty str, got None"):
         flatlite.lite.kernel(None)
+
+
+VECTOR = np.float32([1, -2, 0.5])
+
+
+class Joined:
+    """Rows of a table for the ids of each channel, one after the other."""
+
+    def __init__(self, options):
+        self.widths = flexbuffers.Loads(options)["embedding_dim_per_channel"]
+
+    def run(self, ids, table):
+        parts = [table[row, :width] for row, width in zip(ids.T, self.widths, strict=True)]
+        return np.concatenate(parts, 1)
+
+
+def test_a_class_for_a_builtin_without_a_definition(builder, saved):
+    """CONCAT_EMBEDDINGS is what a user's class of its name says, made of the operator's options."""
+    ids, table = np.int32([[0, 2], [1, 1]]), np.float32(np.arange(12).reshape(3, 4))
+    b = builder("main")
+    operands = [b.input("ids", ids.shape, "INT32"), b.constant("table", table)]
+    y, fields = b.tensor("y", (2, 5)), {"embedding_dim_per_channel": np.int32([3, 2])}
+    b.op("CONCAT_EMBEDDINGS", operands, [y], num_channels=2, **fields)
+    content = saved(b.outputs(y))
+    with pytest.raises(RuntimeError, match="no definition of it is public"):
+        Interpreter(model_content=content).allocate_tensors()
+    registerers = [lambda custom_op: custom_op("CONCAT_EMBEDDINGS")(Joined)]
+    interpreter = InterpreterWithCustomOps(registerers, model_content=content)
+    np.testing.assert_array_equal(run(interpreter, ids)[0], [[0, 1, 2, 8, 9], [4, 5, 6, 4, 5]])
+
+
+@pytest.mark.parametrize("n_turns", [1, 3])
+def test_a_class_for_a_target_of_custom_calls(builder, saved, n_turns):
+    """A kernel that STABLEHLO_CUSTOM_CALL names, in the body of a WHILE."""
+    main, cond, body = builder("main"), builder("cond"), builder("body")
+    start, x = main.constant("i", np.int32(0)), main.input("x", VECTOR.shape)
+    ends = [main.tensor("n", (), "INT32"), main.tensor("y", VECTOR.shape)]
+    main.op("WHILE", [start, x], ends, cond_subgraph_index=1, body_subgraph_index=2)
+    i, _ = cond.input("i", (), "INT32"), cond.input("x", VECTOR.shape)
+    most, less = cond.constant("most", np.int32(n_turns)), cond.tensor("less", (), "BOOL")
+    cond.op("LESS", [i, most], [less])
+    i, x = body.input("i", (), "INT32"), body.input("x", VECTOR.shape)
+    following, y = body.tensor("following", (), "INT32"), body.tensor("y", VECTOR.shape)
+    body.op("ADD", [i, body.constant("one", np.int32(1))], [following])
+    config = "2 1"
+    body.op("STABLEHLO_CUSTOM_CALL", [x], [y], call_target_name="my.affine", backend_config=config)
+
+    class Target(Affine):
+        def __init__(self, options):
+            self.scale, self.shift = map(float, options.split())
+
+    content = saved(main.outputs(ends[1]), cond.outputs(less), body.outputs(following, y))
+    registerers = [lambda custom_op: custom_op("my.affine")(Target)]
+    interpreter = InterpreterWithCustomOps(registerers, model_content=content)
+    expected = VECTOR
+    for _ in range(n_turns):
+        expected = expected * 2 + 1
+    np.testing.assert_allclose(run(interpreter, VECTOR)[0], expected, rtol=1e-6)
+
+
+def test_a_call_of_an_operation_of_tensorflow(builder, saved):
+    """With attributes as LiteRT's tools write them: a linear image stays one when it is resized."""
+    image = np.arange(8, dtype=np.float32).reshape(1, 2, 4, 1)
+    fields = {"align_corners": True, "half_pixel_centers": False, "has_side_effect": False}
+    attributes = np.frombuffer(bytes(flexbuffers.Dumps(fields)), np.uint8)
+    b = builder("main")
+    x, size = b.input("x", image.shape), b.constant("size", np.int32([3, 7]))
+    y = b.tensor("y", (1, 3, 7, 1))
+    options = {"call_target_name": "tf.ResizeBilinear", "custom_attributes": attributes}
+    b.op("STABLEHLO_CUSTOM_CALL", [x, size], [y], **options)
+    rows, columns = np.linspace(0, 4, 3), np.linspace(0, 3, 7)
+    np.testing.assert_allclose(
+        run(Interpreter(model_content=saved(b.outputs(y))), image)[0][0, :, :, 0],
+        np.add.outer(rows, columns),
+    )

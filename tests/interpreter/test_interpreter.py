@@ -208,8 +208,8 @@ def test_unresolved_custom_and_flex_operators(builder, saved):
 def test_operator_without_kernel_is_named(builder, saved):
     b = builder()
     x, y = b.input("x", (1,)), b.tensor("y", (1,))
-    b.op("CONCAT_EMBEDDINGS", [x], [y])
-    message = "builtin opcode 'CONCAT_EMBEDDINGS' version '1'. Neither TensorFlow Lite nor flatlite"
+    b.op("DELEGATE", [x], [y])
+    message = "builtin opcode 'DELEGATE' version '1'. Neither TensorFlow Lite nor flatlite"
     with pytest.raises(ModelError, match=message):
         Interpreter(model_content=saved(b.outputs(y)))
 

@@ -64,7 +64,9 @@ def calling():
 
 
 def test_rows_are_true_of_the_operators_of_files():
-    """Counts, types and ranks; every operator that prepare takes is in a case or in a file."""
+    """Counts, types and ranks; every operator that prepare takes is in a case or in a file,
+    but for the one that only a registered class computes.
+    """
     seen = set(runs())
     for file in models():
         for kind, run in runs_of(file):
@@ -72,7 +74,7 @@ def test_rows_are_true_of_the_operators_of_files():
             if row is not None:
                 assert not shape_complaints(row, run), kind
                 seen.add(kind)
-    without = {kind for kind in operators.kinds() if not family_of(kind)}
+    without = {kind for kind in operators.kinds() if not family_of(kind)} | {"CONCAT_EMBEDDINGS"}
     assert set(operators.kinds()) - seen == without - seen
 
 
