@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.plan.buffer import constant
+from ...schema.dtypes import PACKED_BITS
 from ...schema.operators import known
 from ...schema.quantization import Quantization
 from ..checks import NO_LIMIT, clamp_of, limits_of, name_of_dtype
@@ -155,7 +156,8 @@ def packed_rows(node: Node, weights: Operand) -> Buffer:
     The rows are then shorter.
     """
     packed, (n, depth) = weights.packed, weights.shape
-    if packed is None or not depth or packed.size % n or packed.size // n * 8 % depth:
+    bits = PACKED_BITS.get(name_of_dtype(weights.dtype).upper(), 8)
+    if packed is None or not depth or packed.size % n or 8 * packed.size != n * depth * bits:
         return whole_bytes(node, weights).view(np.uint8)
     return packed.reshape((n, packed.size // n))
 

@@ -212,6 +212,14 @@ CASES = [
         for dtype in (np.int8, INT4, INT2)
     ),
     *(
+        Case(f"fully_connected/few_{dtype.name}_{depth}_{bool(options):d}", "FULLY_CONNECTED",
+             options, [floats(3, depth, low=-2), np.full((1, depth), -2, dtype)], constants=(1,),
+             outputs=[np.float32], quantization={1: (0.1, 0)}, rtol=1e-5, atol=1e-5)
+        for dtype in (INT4, INT2)
+        for depth in (1, 2, 3)
+        for options in ({}, ASYMMETRIC)
+    ),
+    *(
         Case(f"dequantize/{dtype.name}{'_each' * each}", "DEQUANTIZE", {},
              [numbers(dtype, 5, 7, most=most)], constants=(0,), outputs=[np.float32],
              quantization={0: (scales(5, each), 0)}, rtol=0, atol=0)
