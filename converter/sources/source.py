@@ -31,7 +31,7 @@ LAYER = re.compile(r"\S+ '[^']*': ")
 """How the message of an error begins that names a layer."""
 STATED = (
     "flatlite: input '%s' of shape %s is written with the shape that the file states, %s; "
-    "input_shapes (--input-shape) takes another"
+    "flatlite.edit.set_input_shapes (flatlite edit --input-shape) gives it another"
 )
 _LOGGER = logging.getLogger("flatlite")
 MAX_LISTED = 5  # names listed in an error message before "..."
