@@ -32,6 +32,7 @@ NEWEST_RUNTIMES = ("litert", "flatlite")
 RELEASE = re.compile(r"tf-2\.(\d+)")
 OLDEST, NEWEST = 3, 23  # releases of TensorFlow 2 whose operators are on record
 RECORDED = 14  # the release that TF_2_14 was asked of; what it does not run, none before it does
+SATURATING_SUM = 20  # the release from which on SUM of int16 saturates, and takes other scales
 MAX_SHOWN = 5  # operators named in a message
 MAX_SOFTMAX = 16_000  # elements, on an Edge TPU
 
@@ -205,6 +206,8 @@ def _against_release(op: Op, minor: int) -> str:
     release = first_release(op.kind, version)
     if release and tuple(map(int, release.split(".")[:2])) > (2, minor):
         return f"version {version} of it came with TensorFlow {'.'.join(release.split('.')[:2])}"
+    if op.kind == "SUM" and minor < SATURATING_SUM and code_of(op.inputs[0]) == "qi16":
+        return "it has no kernel for int16 that saturates"
     if minor <= RECORDED and _facts(target_types.TF_2_14, op.kind) is not None:
         reason = _against_types(op, target_types.TF_2_14)
         is_float = bool(op.present_inputs) and op.present_inputs[0].dtype == np.float32

@@ -9,6 +9,7 @@ import stat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # where it is used it is imported: it takes as long as all of the interpreter
+    from collections.abc import Iterable
     from io import FileIO
     from pathlib import Path
 
@@ -55,11 +56,8 @@ def page_out(array: np.ndarray) -> None:
     """Gives back the memory of what an array shows of a mapped file, which can be read again."""
     import numpy as np
 
-    owner: object = array
-    while isinstance(owner, np.ndarray):
-        owner = owner.base
-    mapped = owner.obj if isinstance(owner, memoryview) else owner
-    if not isinstance(mapped, mmap.mmap) or not hasattr(mapped, "madvise") or not array.size:
+    mapped = _mapped_file(array)
+    if mapped is None or not array.size:
         return
     start = array.ctypes.data - np.frombuffer(mapped, "u1").ctypes.data
     extents = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
@@ -68,6 +66,26 @@ def page_out(array: np.ndarray) -> None:
     if min(extents, default=0) >= 0 and begin < end:
         pages = begin * mmap.PAGESIZE, (end - begin) * mmap.PAGESIZE
         mapped.madvise(mmap.MADV_DONTNEED, *pages)
+
+
+def release_arrays(arrays: Iterable[np.ndarray]) -> None:
+    """Gives back the memory of the mapped files that arrays are views of, all of each file."""
+    mapped_files = {id(mapped): mapped for mapped in map(_mapped_file, arrays) if mapped}
+    for mapped in mapped_files.values():
+        mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def _mapped_file(array: np.ndarray) -> mmap.mmap | None:
+    """The mapped file that an array is a view of; None where it lies in memory."""
+    import numpy as np
+
+    owner: object = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    mapped = owner.obj if isinstance(owner, memoryview) else owner
+    if not isinstance(mapped, mmap.mmap) or not hasattr(mapped, "madvise"):
+        return None
+    return mapped if memoryview(mapped).readonly else None  # what is written to has no file
 
 
 def untouched(size: int) -> mmap.mmap:

@@ -18,7 +18,7 @@ from flatbuffers.number_types import UOffsetTFlags
 
 from . import tables
 from .errors import ModelError
-from .files import page_out, untouched
+from .files import page_out, release_arrays, untouched
 from .record import FieldValue, Record
 
 if TYPE_CHECKING:
@@ -107,21 +107,23 @@ class _Writer:
 
     def content_bytes(self) -> bytes:
         """The bytes of the finished file, with the vectors that come last."""
-        end, head = len(self.builder.Bytes), self.builder.Head()
-        view, stream, position = memoryview(self.builder.Bytes), BytesIO(), head
-        stream.seek(end - head - 1)
+        release_arrays(values for _, values in self.deferred)
+        stream = BytesIO()
+        stream.seek(len(self.builder.Bytes) - self.builder.Head() - 1)
         stream.write(b"\0")  # all of it at once: a stream that grows may move
-        stream.seek(0)
-        for offset, values in reversed(self.deferred):
-            stream.write(view[position : end - offset])
-            flat = np.ascontiguousarray(values).reshape(-1).view("u1")
-            for start in range(0, len(flat), _CHUNK):
-                stream.write(flat[start : start + _CHUNK].data)
-                page_out(flat[start : start + _CHUNK])
-            position = end - offset + len(flat)
-            page_out(values)
-        stream.write(view[position:])
+        self.fill(np.frombuffer(stream.getbuffer(), "u1"))
         return stream.getvalue()
+
+    def fill(self, content: np.ndarray) -> None:
+        """Writes the bytes of the finished file into an array of its size."""
+        end, head = len(self.builder.Bytes), self.builder.Head()
+        tables_bytes, done = np.frombuffer(self.builder.Bytes, "u1"), 0
+        for offset, values in reversed(self.deferred):
+            start = end - offset - head
+            content[done:start] = tables_bytes[head + done : head + start]
+            done = start + values.nbytes
+            _fill(content[start:done], values)
+        content[done:] = tables_bytes[head + done :]
 
     def table(self, value: Record, name: str, shared: bool = True) -> int:
         """Offset of a table, its fields before it; the entries of a vector are not shared."""
@@ -260,6 +262,19 @@ class _Writer:
         if key:
             self.written[key] = offset
         return offset
+
+
+def _fill(content: np.ndarray, values: np.ndarray) -> None:
+    """Writes the bytes of an array, and gives back the memory of a file that they are read from."""
+    if values.flags.c_contiguous:
+        flat = values.reshape(-1).view("u1")
+        for start in range(0, len(flat), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            content[part] = flat[part]
+            page_out(flat[part])
+    else:
+        content.view(values.dtype).reshape(values.shape)[...] = values
+    page_out(values)
 
 
 @cache

@@ -111,7 +111,7 @@ def run_prepare(
         options = default_options(op.kind)
     outputs = [TensorDeclaration(op.origin, dtype) for dtype in declared]
     for output, tensor in zip(outputs, op.outputs, strict=False):
-        output.shape = _numbers(tensor)
+        output.shape, output.quantization = _numbers(tensor), tensor.quantization
     node = Node(op.kind, operands, outputs, options)
     if takes_unequal:
         node.is_excused = lambda x, y: isinstance(x, Size) or isinstance(y, Size)
@@ -164,7 +164,16 @@ def operand_of(tensor: Tensor | None, numbers: Mapping[str, int] | None = None) 
         elements = as_operand(tensor, (), tensor.elements.reference)
         elements.sizes = [_as_size(x, numbers) for x in tensor.elements.extents.flat]
         return elements
-    return as_operand(tensor, [_as_size(n, numbers) for n in tensor.sizes or ()], tensor.value)
+    shape = [_as_size(n, numbers) for n in tensor.sizes or ()]
+    return as_operand(tensor, shape, _nothing(tensor) if tensor.value is None else tensor.value)
+
+
+def _nothing(tensor: Tensor) -> np.ndarray | None:
+    """The value of an input without elements, which no run can change; None for others."""
+    shape = [n for n in tensor.sizes or () if isinstance(n, int)]
+    if 0 not in shape or len(shape) != tensor.rank or tensor.producer is not None:
+        return None
+    return np.zeros(shape, tensor.dtype) if tensor.dtype.kind in "biufc" else None
 
 
 def as_operand(tensor: Tensor, shape: Sequence[int], value: np.ndarray | None) -> Operand:

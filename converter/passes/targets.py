@@ -143,6 +143,22 @@ def _with_float_weights(position: int) -> Rule:
     return rule
 
 
+def _with_usual_bias(op: Op, b: Builder) -> Tensor | None:
+    """The same operator without the option that its bias is int64, as that of int16 always was."""
+    bias = op.input(len(op.inputs) - 1)
+    is_usual = op.output.dtype == np.int16 and bias is not None and bias.dtype.name != "int32"
+    options: dict[str, Any] = options_of(op)
+    if not is_usual or not options.get("quantized_bias_type"):
+        return None
+    record = type(op.options)(**{**options, "quantized_bias_type": 0})
+    return _in_its_place(Op(op.kind, op.inputs, [], record), op, b)
+
+
+def _first(*rules: Rule) -> Rule:
+    """What the first rule gives that has a form."""
+    return lambda op, b: next(filter(None, (rule(op, b) for rule in rules)), None)
+
+
 def _prelu(op: Op, b: Builder) -> Tensor | None:
     """PRELU with a constant for each channel, where XNNPACK reads as many of one."""
     x, alpha = op.inputs[0], constant_of(op.inputs[1])
@@ -178,6 +194,18 @@ def _with_one_scale(op: Op, b: Builder) -> Tensor | None:
     return b.MUL(floats, np.reshape(np.asarray(scheme.scales, np.float32), shape))
 
 
+def _sum(op: Op, b: Builder) -> Tensor | None:
+    """SUM of int16 in int32 and clipped where the scales are equal, else in float32."""
+    x, axes = op.inputs
+    options = options_of(op)
+    if x.quantization == op.output.quantization:
+        limits = np.iinfo(np.int16)
+        total = b.SUM(b.CAST(x, dtype=np.int32), axes, **options)
+        clipped = b.MAXIMUM(b.MINIMUM(total, np.int32(limits.max)), np.int32(limits.min))
+        return b.CAST(clipped, dtype=np.int16)
+    return _quantized(b.SUM(b.DEQUANTIZE(x), axes, **options), op, b)
+
+
 def _gelu(op: Op, b: Builder) -> Tensor | None:
     """GELU of floats by its formula; of integers between DEQUANTIZE and QUANTIZE.
 
@@ -200,10 +228,16 @@ def _gelu(op: Op, b: Builder) -> Tensor | None:
 
 def _quantized(x: Tensor, op: Op, b: Builder) -> Tensor:
     """`x` with the type and scale that the result of an op has."""
+    return _in_its_place(Op("QUANTIZE", [x], []), op, b)
+
+
+def _in_its_place(new: Op, op: Op, b: Builder) -> Tensor:
+    """The result of a new op, with the type, size and scale of another one's."""
     y = op.output
-    result = Tensor(y.name, y.dtype, y.sizes, quantization=y.quantization)
-    b.graph.insert_before(op, Op("QUANTIZE", [x], [result], origin=op.origin))
-    return result
+    new.outputs = [Tensor(y.name, y.dtype, y.sizes, quantization=y.quantization)]
+    new.origin = op.origin
+    b.graph.insert_before(op, new)
+    return new.output
 
 
 def _with_fewer_axes(op: Op, b: Builder) -> Tensor | None:
@@ -247,16 +281,17 @@ LAST = frozenset({"GELU"})
 """Operators that a quantizer looks at as a whole."""
 RULES: dict[str, Rule] = {
     **dict.fromkeys(target_ranks.TF_2_14_BROADCAST, _with_fewer_axes),
-    "CONV_2D": _with_float_weights(1),
+    "CONV_2D": _first(_with_float_weights(1), _with_usual_bias),
     "DEPTHWISE_CONV_2D": _with_float_weights(1),
     "DEQUANTIZE": _with_one_scale,
-    "FULLY_CONNECTED": _with_float_weights(1),
+    "FULLY_CONNECTED": _first(_with_float_weights(1), _with_usual_bias),
     "GATHER_ND": _of_bytes,
     "GELU": _gelu,
     "POW": _power,
     "PRELU": _prelu,
     "REDUCE_PROD": _product,
+    "SUM": _sum,
     "TILE": _tile,
-    "TRANSPOSE_CONV": _with_float_weights(1),
+    "TRANSPOSE_CONV": _first(_with_float_weights(1), _with_usual_bias),
 }
 """Operator -> its form in others; None where there is none."""

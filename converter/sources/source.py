@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,6 +29,11 @@ Shapes = Mapping[str, "Sequence[int | None] | None"]
 """Shapes by tensor name; None, in the place of a number or a shape, is unknown."""
 LAYER = re.compile(r"\S+ '[^']*': ")
 """How the message of an error begins that names a layer."""
+STATED = (
+    "flatlite: input '%s' of shape %s is written with the shape that the file states, %s; "
+    "flatlite.edit.set_input_shapes (flatlite edit --input-shape) gives it another"
+)
+_LOGGER = logging.getLogger("flatlite")
 MAX_LISTED = 5  # names listed in an error message before "..."
 
 
@@ -60,11 +66,16 @@ class Typed(Protocol):
 
 @dataclass
 class SourceTensor:
-    """A tensor of a source that has no object of its own for it."""
+    """A tensor of a source that has no object of its own for it.
+
+    Attributes:
+        stated: the sizes that the source states beside those it leaves open; None for none.
+    """
 
     name: str
     dtype: np.dtype
     sizes: Shape
+    stated: tuple[int, ...] | None = None
 
     def set_shape(self, shape: Shape) -> None:
         """Makes unknown dimensions known."""
@@ -191,10 +202,16 @@ class GraphSource:
 def fix_shapes(source: Source) -> None:
     """Makes unknown first dimensions 1, for a converter to which every dimension must be known.
 
+    What else a `.tflite` file leaves open becomes the size that it states, as in a runtime that
+    does not resize; a line in the log says so.
+
     Raises ValueError for inputs of unknown rank, or with other unknown dimensions.
     """
     for port in source.inputs:
-        shape = port.tensor.sizes
+        if isinstance(port.tensor, SourceTensor):
+            _take_stated(port.tensor)
+        tensor: Any = port.tensor
+        shape = tensor.sizes
         if shape is None:
             raise noted(
                 ValueError(f"Provide an input shape for input array '{short_name(port.name)}'."),
@@ -210,9 +227,20 @@ def fix_shapes(source: Source) -> None:
                 "Give its shape in input_shapes (--input-shape).",
             )
         if None in shape:
-            port.tensor.set_shape((1, *shape[1:]))
-            if hasattr(port.tensor, "op"):
-                port.tensor.op.attrs["shape"] = (1, *shape[1:])
+            tensor.set_shape((1, *shape[1:]))
+            if hasattr(tensor, "op"):
+                tensor.op.attrs["shape"] = (1, *shape[1:])
+
+
+def _take_stated(tensor: SourceTensor) -> None:
+    """Gives a tensor the sizes that its file states where they are open."""
+    if tensor.sizes is None or tensor.stated is None or None not in tensor.sizes:
+        return
+    pairs = zip(tensor.sizes, tensor.stated, strict=True)
+    shape = tuple(stated if n is None else n for n, stated in pairs)
+    if shape != (1, *tensor.sizes[1:]):
+        _LOGGER.warning(STATED, short_name(tensor.name), list(tensor.sizes), list(shape))
+    tensor.set_shape(shape)
 
 
 @contextmanager

@@ -174,8 +174,8 @@ def _ports(spec: SubgraphSpec, ends: Sequence[int], names: dict[str, int]) -> tu
         tensor = spec.tensors[i]
         key = next((name for name, index in unused_names.items() if index == i), tensor.name)
         unused_names.pop(key, None)
-        shape = tensor.dimensions
-        ports.append(Port(key, tensor.name, SourceTensor(tensor.name, tensor.dtype, shape)))
+        entering = SourceTensor(tensor.name, tensor.dtype, tensor.dimensions, tensor.shape)
+        ports.append(Port(key, tensor.name, entering))
     return tuple(ports)
 
 
@@ -256,9 +256,17 @@ class _Reader:
 
     def _results(self, graph: Graph, op: Op, specs: list[TensorSpec]) -> list[Tensor]:
         """What an operator results in; what the file says where the interpreter lacks it."""
-        if self.final or op.kind == "CUSTOM" or op.graphs:
-            return [declared(graph, spec) for spec in specs]
-        return infer(graph, op, [spec.dtype for spec in specs])
+        dtypes = [spec.dtype for spec in specs]
+        if not self.final and op.kind != "CUSTOM" and not op.graphs:
+            return infer(graph, op, dtypes)
+        results = [declared(graph, spec) for spec in specs]
+        if op.kind == "CUSTOM" or op.graphs or all(result.is_static for result in results):
+            return results
+        op.outputs = results  # whose scales `prepare` looks at
+        for result, inferred in zip(results, infer(graph, op, dtypes), strict=True):
+            if inferred.is_static:  # of inputs that got sizes which the file leaves open
+                result.sizes = inferred.sizes
+        return results
 
     def _operand(self, spec: TensorSpec, tensors: dict[int, Tensor], b: Builder) -> Tensor:
         """An operator's input: made before, a constant, or a variable."""

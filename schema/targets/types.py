@@ -15,13 +15,13 @@ ADD_N f32 -> =0
 ARG_MAX f32,i8,qi8 i32 -> i32
 ARG_MIN f32,i8,qi8 i32 -> i32
 ASSIGN_VARIABLE any
-AVERAGE_POOL_2D f32,qi8,qi16 -> =0
+AVERAGE_POOL_2D f32,i8,i16,qi8,qi16 -> =0
 BATCH_MATMUL f32,qi8,qi16 =0 -> =0
 BATCH_TO_SPACE_ND f32,i8,qi8 i32 i32 -> =0
 BROADCAST_ARGS i32,i64 =0 -> =0
-BROADCAST_TO f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32,i64 -> =0
+BROADCAST_TO f32,f16,i8,u8,i16,i32,u32,i64,u64,bool,qi8,qu8,qi16 i32,i64 -> =0
 CALL_ONCE ->
-CAST f32,i8,i16,i32,bool,qi8,qi16 -> f32,i8,i16,i32,bool,qi8,qi16
+CAST f32,i8,i16,i32,u32,bool,qi8,qi16 -> f32,i8,i16,i32,u32,bool,qi8,qi16
 CEIL f32 -> =0
 CONCATENATION f32,i8,i16,i32,i64,bool,qi8,qi16 -> =0
 CONV_2D f32 =0 f32 -> =0 | qi8 =0 qi32 -> =0 | qi16 qi8 qi64 -> =0
@@ -30,7 +30,7 @@ CUMSUM f32 i32 -> =0
 DEPTHWISE_CONV_2D f32 =0 f32 -> =0 | qi8 =0 qi32 -> =0 | qi16 qi8 qi64 -> =0
 DEPTH_TO_SPACE f32,i8,qi8 -> =0
 DEQUANTIZE qi8,qu8,qi16 -> f32
-DIV f32,qi8 =0 -> =0
+DIV f32,i32,qi8 =0 -> =0
 DYNAMIC_UPDATE_SLICE f32,i8,i16,i32,qi8,qi16 =0 i32,i64 -> =0 | qi16 i16 i32,i64 -> =1 | qi8 i8 i32,i64 -> =1
 ELU f32,qi8 -> =0
 EMBEDDING_LOOKUP i32 f32,i8,qi8 -> =1 | i32 qi8 -> f32,i8
@@ -60,7 +60,7 @@ LOGICAL_OR bool bool -> =0
 LOGISTIC f32,qi8,qi16 -> =0
 LOG_SOFTMAX f32,qi8 -> =0
 MAXIMUM f32,i8,i16,i32,i64,qi8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1
-MAX_POOL_2D f32,qi8,qi16 -> =0
+MAX_POOL_2D f32,i8,i16,qi8,qi16 -> =0
 MEAN f32,qi8,qi16 i32 -> =0
 MINIMUM f32,i8,i16,i32,i64,qi8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1
 MIRROR_PAD f32,i8,qi8 i32,i64 -> =0
@@ -78,14 +78,14 @@ REDUCE_MAX f32,i8,qi8 i32 -> =0
 REDUCE_MIN f32,i8,qi8 i32 -> =0
 RELU f32,qi8,qi16 -> =0
 RELU6 f32 -> =0
-RESHAPE f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32,- -> =0
+RESHAPE f32,f16,i8,u8,i16,i32,u32,i64,u64,bool,qi8,qu8,qi16 i32,- -> =0
 RESIZE_BILINEAR f32,i8,qi8 i32 -> =0
 RESIZE_NEAREST_NEIGHBOR f32,i8,i16,qi8,qi16 i32 -> =0
 REVERSE_V2 f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32 -> =0
 ROUND f32 -> =0
 RSQRT f32,qi8,qi16 -> =0
 SELECT_V2 bool f32,i8,i16,qi8,qi16 =1 -> =1
-SHAPE f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 -> i32
+SHAPE f32,f16,i8,u8,i16,i32,u32,i64,u64,bool,qi8,qu8,qi16 -> i32
 SIN f32 -> =0
 SLICE f32,i8,i16,i32,bool,qi8,qi16 i32,i64 =1 -> =0 | f32,i8,i16,i32,bool,qi8,qi16 i32 i64 -> =0
 SOFTMAX f32,qi8,qi16 -> =0
@@ -96,7 +96,7 @@ SPLIT_V f32,i8,i16,i32,qi8,qi16 i32,i64 i16,i32,i64 -> =0 | qi16 i32,i64 i16,i32
 SQRT f32 -> =0
 SQUARE f32 -> =0
 SQUARED_DIFFERENCE f32,i32,qi8 =0 -> =0
-SQUEEZE f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 -> =0
+SQUEEZE f32,f16,i8,u8,i16,i32,u32,i64,u64,bool,qi8,qu8,qi16 -> =0
 STRIDED_SLICE f32,i8,i16,i32,bool,qi8,qi16 i32 i32 i32 -> =0 ; constant=1,2,3
 SUB f32,i32,qi8,qi16 =0 -> =0
 SUM f32,qi8,qi16 i32 -> =0
@@ -106,6 +106,7 @@ TRANSPOSE_CONV i32 f32 =1 f32,- -> =1 | i32 qi8 =1 qi32,- -> =1 | i32 qi8 qi16 q
 UNIDIRECTIONAL_SEQUENCE_LSTM f32 f32 f32 f32 f32 f32 f32 f32 f32 - - - f32 f32 f32 f32 - - f32 f32 - - - - -> =0
 UNPACK f32,i8,i16,i32,qi8,qi16 -> =0
 VAR_HANDLE any
+WHILE i32 -> =0
 ZEROS_LIKE f32,i32,i64 -> =0
 """
 """TensorFlow Lite Micro, the wheel tflite-micro 0.dev20261023182759."""

@@ -1,6 +1,7 @@
 """Files for other runtimes: what they lack is written otherwise, or refused by name."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from flatlite.converter.targets import EDGETPU, target_of
 from flatlite.errors import ConverterError
 from flatlite.lite import Interpreter, Optimize, TFLiteConverter
 from flatlite.schema import operators
-from flatlite.schema.model import load
+from flatlite.schema.model import Quantization, load
 from flatlite.schema.targets import types as target_types
 
 LIMITS = {"tflm": target_types.MICRO, "tf-2.14": target_types.TF_2_14}
@@ -91,6 +92,43 @@ def test_truth_values_by_their_places():
     assert kinds_of(written) == ["CAST", "GATHER_ND", "CAST"]
     x = np.array([[True, False, True], [False, True, True]])
     np.testing.assert_array_equal(run(written, x), x[[1, 0, 1]])
+
+
+@pytest.mark.parametrize("keep_dims", [False, True])
+@pytest.mark.parametrize(
+    ("scale", "kinds"),
+    [
+        (0.5, ["CAST", "SUM", "MINIMUM", "MAXIMUM", "CAST"]),
+        (2, ["DEQUANTIZE", "SUM", "QUANTIZE"]),
+    ],
+)
+def test_sums_of_int16_saturate(scale, kinds, keep_dims):
+    """TensorFlow 2.14 lets them wrap around, and refuses another scale."""
+    b = Builder()
+    x = b.input("x", (2, 3, 4), "INT16", quantization=Quantization([0.5], [0]))
+    shape = (2, 1, 1) if keep_dims else (2,)
+    y = b.tensor("y", shape, "INT16", quantization=Quantization([scale], [0]))
+    b.op("SUM", [x, b.constant("axes", np.int32([1, -1]))], [y], keep_dims=keep_dims)
+    content = save(b.outputs(y))
+    assert kinds_of(converted(content, "tf-2.20")) == ["SUM"]
+    written = converted(content, "tf-2.14")
+    assert kinds_of(written) == kinds
+    drawn = np.random.default_rng(0).integers(-(2**15), 2**15, (2, 3, 4)).astype(np.int16)
+    for x in (drawn, np.abs(drawn // 3), -np.abs(drawn)):
+        total = x.astype(np.int64).sum(axis=(1, 2), keepdims=keep_dims) * 0.5 / scale
+        want = np.clip(np.rint(total), -(2**15), 2**15 - 1)
+        np.testing.assert_allclose(run(written, x), want, rtol=0, atol=scale != 0.5)
+
+
+def test_int64_biases_of_int16_need_no_option():
+    """It came with version 8; what it says was always so."""
+    content = Path("tests/corpus/A/conv/007/model.tflite").read_bytes()
+    versions = {}
+    for target in ("tf-2.15", "tf-2.14"):
+        written = load(converted(content, target))
+        (conv,) = [op for op in written.subgraphs[0].operators if op.op == "CONV_2D"]
+        versions[target] = conv.version, conv.options.quantized_bias_type != 0
+    assert versions == {"tf-2.15": (8, True), "tf-2.14": (4, False)}
 
 
 @pytest.mark.parametrize("approximate", [False, True])
@@ -256,8 +294,57 @@ def test_small_devices_know_all_sizes():
     converter = TFLiteConverter.from_onnx_model(onnx_model.SerializeToString())
     converter.target = "tflm"
     assert load(converter.convert()).subgraphs[0].tensors[0].shape == (1, 3)
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", "m"]) for n in "xy")
+    onnx_model = helper.make_model(helper.make_graph(nodes, "g", [x], [y]))
+    converter = TFLiteConverter.from_onnx_model(onnx_model.SerializeToString())
+    converter.target = "tflm"
     with pytest.raises(ValueError, match="None is only supported in the 1st dimension"):
-        converted(model_of("RELU", (None, None), (None, None)), "tflm")
+        converter.convert()
+
+
+@pytest.mark.parametrize("is_quantized", [False, True])
+def test_small_devices_take_the_sizes_that_a_file_states(is_quantized, caplog):
+    """As they run it; what it calculates with scales, too."""
+    b = Builder()
+    fields = {"quantization": Quantization([0.5], [3])} if is_quantized else {}
+    dtype, shape = "INT8" if is_quantized else "FLOAT32", (None, 3, None)
+    x = b.input("x", shape, dtype, **fields)
+    b.subgraph.tensors[x].shape = (2, 3, 4)
+    y, z = (b.tensor(name, shape, dtype, **fields) for name in "yz")
+    b.op("RELU", [x], [y])
+    b.op("ADD", [y, y], [z])
+    content = save(b.outputs(z))
+    written = converted(content, "tflm")
+    tensors = load(written).subgraphs[0].tensors
+    assert {(t.shape, t.shape_signature) for t in tensors} == {((2, 3, 4), None)}
+    assert "input 'x' of shape [None, 3, None] is written with the shape" in caplog.text
+
+
+def test_an_input_without_elements_is_known_on_small_devices():
+    """Axes that say of themselves that there are none need no value."""
+    b = Builder()
+    x, axes = b.input("x", (2, 3)), b.input("axes", (0,), "INT32")
+    y = b.tensor("y", (2, 3))
+    b.op("REDUCE_MIN", [x, axes], [y])
+    b.op("NEG", [y], [z := b.tensor("z", (2, 3))])
+    assert kinds_of(converted(save(b.outputs(z)), "tflm")) == ["NEG"]
+
+
+def test_loops_run_on_small_devices():
+    body, condition, main = Builder("body"), Builder("condition"), Builder("main")
+    ends = [("i", (1,), "INT32"), ("x", (3,))]
+    i, x = (body.input(*end) for end in ends)
+    results = [body.tensor(f"{name}_next", *more) for name, *more in ends]
+    body.op("ADD", [i, body.constant("one", np.int32([1]))], results[:1])
+    body.op("MUL", [x, x], results[1:])
+    i, _ = (condition.input(*end) for end in ends)
+    flag = condition.tensor("flag", (1,), "BOOL")
+    condition.op("LESS", [i, condition.constant("n", np.int32([3]))], [flag])
+    main_results = [main.tensor(f"{name}_out", *more) for name, *more in ends]
+    inputs = [main.input(*end) for end in ends]
+    main.op("WHILE", inputs, main_results, cond_subgraph_index=1, body_subgraph_index=2)
+    parts = main.outputs(*main_results), condition.outputs(flag), body.outputs(*results)
+    assert "WHILE" in kinds_of(converted(save(*parts), "tflm"))
 
 
 def test_an_edge_tpu_takes_int8():

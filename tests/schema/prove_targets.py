@@ -153,7 +153,7 @@ def main(target: str, python: str, corpus: str = "tests/corpus") -> None:
                 forms["written"] = converter.convert()
             except (ConverterError, ModelError, ValueError) as error:
                 outcomes["refused"] += 1
-                print("refused", path, str(error).partition("\n")[0])
+                print("refused", path, *map(str.strip, str(error).splitlines()[-2:]))
             for name, form in forms.items():
                 tried = trial(form)
                 if isinstance(tried, str):

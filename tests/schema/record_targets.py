@@ -7,8 +7,8 @@ PYTHON has the runtime: the wheel tflite-micro, or tflite-runtime 2.14.0 with nu
 case of tests/cases, types that LiteRT takes (schema/operator_types.py) are tried: the model runs
 there, with results of our kernels. TensorFlow Lite Micro does not infer shapes, so a file states
 those of its results, and many of its operators want constant operands: each model is tried with
-constants for all operands but the first, and then with one of them as an input. Of a file of
-tests/corpus that the runtime runs it runs all operators.
+constants for all operands but the first, and then with one of them as an input. Of a loop, or a
+file of tests/corpus, that the runtime runs it runs all operators.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import operator_starts
+from building import Builder, save
 from operator_starts import Start
 from prove_targets import LARGEST, trial
 from record_operators import ORDER, built, described, neighbours, one_each, same
@@ -131,10 +132,27 @@ Tried = dict[str, list[tuple[str, tuple[str, ...], int]]]
 """Name of a model -> its operators, their types, and the operand that is no constant, or -1."""
 
 
-def corpus_models() -> Iterator[tuple[list[tuple[str, tuple[str, ...], int]], bytes, list]]:
-    """(operators, model, inputs) of the small files of tests/corpus."""
-    for path in sorted((ROOT / "tests/corpus").rglob("*.tflite")):
-        content = path.read_bytes()
+def loop() -> bytes:
+    """A model of one WHILE, which counts to 4 and doubles a vector each time."""
+    body, condition, main = Builder("body"), Builder("condition"), Builder("main")
+    ends = [("i", (1,), "INT32"), ("x", (3,), "INT32")]
+    i, x = (body.input(*end) for end in ends)
+    following, y = (body.tensor(f"{name}_next", *more) for name, *more in ends)
+    body.op("ADD", [i, body.constant("one", np.int32([1]))], [following])
+    body.op("ADD", [x, x], [y])
+    i, _ = (condition.input(*end) for end in ends)
+    flag = condition.tensor("flag", (1,), "BOOL")
+    condition.op("LESS", [i, condition.constant("n", np.int32([4]))], [flag])
+    inputs = [main.input(*end) for end in ends]
+    results = [main.tensor(f"{name}_out", *more) for name, *more in ends]
+    main.op("WHILE", inputs, results, cond_subgraph_index=1, body_subgraph_index=2)
+    return save(main.outputs(*results), condition.outputs(flag), body.outputs(following, y))
+
+
+def whole_models() -> Iterator[tuple[list[tuple[str, tuple[str, ...], int]], bytes, list]]:
+    """(operators, model, inputs) of a loop and the small files of tests/corpus."""
+    paths = sorted((ROOT / "tests/corpus").rglob("*.tflite"))
+    for content in (loop(), *(path.read_bytes() for path in paths)):
         if len(content) > LARGEST or isinstance(tried := trial(content), str):
             continue
         used = [
@@ -177,7 +195,7 @@ def write_models(folder: str) -> Tried:
             continue
         for codes, computed, content, feeds in models(kind):
             add([(kind, codes, computed)], content, feeds)
-    for used, content, feeds in corpus_models():
+    for used, content, feeds in whole_models():
         add(used, content, feeds)
     return tried
 

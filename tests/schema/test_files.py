@@ -1,14 +1,16 @@
 """Files are read whole or mapped, and replaced in one step."""
 
 import errno
+import mmap
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from flatlite.schema import files
+from flatlite.schema import files, model
 
 
 def test_write_and_read(tmp_path):
@@ -53,6 +55,30 @@ def test_release(tmp_path):
     assert resident(path) == 0
     assert mapped == content
     files.release(content)  # is not mapped: nothing happens
+
+
+def constants_model(arrays):
+    """A Model of one subgraph without operators, with these constants."""
+    tensors = [model.Tensor(str(i), x.shape, "FLOAT32", data=x) for i, x in enumerate(arrays)]
+    return model.Model([model.Subgraph(tensors=tensors)])
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux's smaps")
+def test_a_model_of_a_mapped_file_leaves_none_of_it_in_memory(tmp_path):
+    path, n = tmp_path / "file", 512
+    path.write_bytes(np.random.default_rng(0).standard_normal((4, n, n)).astype("<f4").tobytes())
+    mapped = np.frombuffer(files.map_file(path), "<f4").reshape(4, n, n)
+    scaled = mapped[2] * np.float32(2)  # its source was read long before the file is written
+    memory = mmap.mmap(-1, n * n * 4)  # of no file: a page that is given back would be zeros
+    writable = np.frombuffer(memory, "<f4").reshape(n, n)
+    writable[...] = mapped[3]
+    arrays = [mapped[0], mapped[1].T, mapped[:2, ::3, 5:], scaled, writable]
+    content = model.save(constants_model(arrays))
+    assert resident(path) < 100
+    tensors = model.load(content).subgraphs[0].tensors
+    for tensor, array in zip(tensors, arrays, strict=True):
+        np.testing.assert_array_equal(tensor.data, array)
+    np.testing.assert_array_equal(writable, mapped[3])
 
 
 def test_an_empty_file(tmp_path):
