@@ -319,6 +319,7 @@ ROWS = {
     **delta_nets(),
     "AttnLSTM": attention_lstm(),
     "SparseAttention": sparse_attention(),
+    "LpPool rounded up": pooled("LpPool", ceil_mode=1, p=3, strides=[3, 2], pads=[1, 0, 1, 1]),
 }  # fmt: skip
 """Name -> FreeRow."""
 QUICK = frozenset(
@@ -331,7 +332,7 @@ QUICK = frozenset(
         *("MaxPool rounded up padded", "AveragePool rounded up with pads"),
         *("Attention", "MultiHeadAttention", "RotaryEmbedding", "STFT", "LinearAttention"),
         *("GatedDeltaNet ragged", "AttnLSTM", "SparseAttention"),
-        "NonMaxSuppression",
+        *("NonMaxSuppression", "LpPool rounded up"),
     }
 )
 """Those of every run."""
