@@ -26,7 +26,7 @@ MAX_IMAGE = 2
 
 
 def _is_general(node):
-    """Whether TFLite's pooling has no such windows: dilated, in 3 dimensions, of integers, norms."""
+    """Whether TFLite's pooling has none such: dilated, in 3 dimensions, of integers, norms."""
     n_dims = len(node.attr("kernel_shape"))
     is_dilated = any(d != 1 for d in node.attr("dilations", [1] * n_dims))
     is_norm = node.type == "LpPool"
