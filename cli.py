@@ -44,6 +44,7 @@ def main(argv: list[str] | None = None) -> int:
             warnings.simplefilter("always")
             warnings.filterwarnings("ignore", category=DeprecationWarning)
             warnings.showwarning = show_warning
+            check_values(arguments)
             arguments.execute(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -56,6 +57,13 @@ def main(argv: list[str] | None = None) -> int:
         print("flatlite: interrupted", file=sys.stderr)
         return INTERRUPTED
     return 0
+
+
+def check_values(arguments: argparse.Namespace) -> None:
+    """Raises ValueError where a value is empty: no path, name, shape or list of names is."""
+    for name, value in vars(arguments).items():
+        if value == "" or (isinstance(value, list) and "" in value):
+            raise ValueError(f"{name.replace('_', '-')} must not be empty, got ''")
 
 
 def show_warning(message, category, filename, lineno, file=None, line=None) -> None:

@@ -11,7 +11,14 @@ SOURCES = "a SavedModel folder, or a .pb, .pbtxt, .keras, .h5, .onnx or .tflite 
 def positive(text: str) -> int:
     """A count of at least 1."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a number of at least 1, got {text}")
+        raise argparse.ArgumentTypeError(f"must be a number of at least 1, got '{text}'")
+    return int(text)
+
+
+def natural(text: str) -> int:
+    """A count, 0 too."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0, got '{text}'")
     return int(text)
 
 

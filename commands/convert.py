@@ -12,6 +12,7 @@ from ..converter.api.progress import Progress
 from ..tools.terminal import show_json
 from .arguments import SOURCES
 from .files import check_target, load_arrays
+from .values import names_of, shapes_of
 
 SUMMARY = "Convert a model to .tflite, and quantize it."
 NAMES = {"frozen": "a frozen GraphDef", "keras": "a Keras file", "onnx": "an ONNX file"}
@@ -191,7 +192,9 @@ def converter_for(arguments: argparse.Namespace) -> Any:
     kind, path = kind_of(arguments.source)
     if kind != "onnx" and arguments.io_layout is not None:
         raise ValueError(f"--io-layout is for ONNX models, not for '{path}'")
-    inputs, outputs = split(arguments.inputs), split(arguments.outputs)
+    inputs, outputs, tags = (
+        names_of(f"--{name}", getattr(arguments, name)) for name in ("inputs", "outputs", "tags")
+    )
     shapes = shapes_of(arguments.input_shape)
     if kind == "tflite":
         if arguments.quantize is None and arguments.target == "litert":
@@ -209,7 +212,7 @@ def converter_for(arguments: argparse.Namespace) -> Any:
             input_arrays=inputs,
             input_shapes=shapes,
             output_arrays=outputs,
-            tags=split(arguments.tags),
+            tags=tags,
             signature_keys=arguments.signature,
         )
     for option in ("signature", "tags"):
@@ -269,22 +272,3 @@ def set_quantization(converter: Any, arguments: argparse.Namespace) -> None:
     if is_file and (types or arguments.int8_only):
         raise ValueError(f"{options[0]} cannot change a recipe; write it into '{name}'")
     converter.quantization_recipe = name if is_file else {"scheme": name, **types}
-
-
-def shapes_of(texts: list[str]) -> dict[str, list[int | None]] | None:
-    """--input-shape values as the converter takes them."""
-    shapes = {}
-    for text in texts:
-        name, equals, sizes = text.rpartition("=")
-        try:
-            shapes[name] = [None if int(n) == -1 else int(n) for n in sizes.split(",") if sizes]
-        except ValueError:
-            equals = ""
-        if not equals or not name:
-            raise ValueError(f"--input-shape must be NAME=1,224,224,3, got '{text}'")
-    return shapes or None
-
-
-def split(text: str | None) -> list[str] | None:
-    """A comma-separated list; None stays None."""
-    return text.split(",") if text else None

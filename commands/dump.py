@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from .arguments import natural
 from .files import check_target, read_model
 
 SUMMARY = "Write all that a .tflite file says as JSON; flatlite assemble makes a file of it again."
@@ -15,7 +16,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("-o", "--output", help="the file to write (default: standard output)")
     sub.add_argument(
         "--numbers",
-        type=int,
+        type=natural,
         default=64,
         metavar="N",
         help="constants of up to N elements are lists of numbers, larger ones base64 (default: 64)",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 from ..tools.terminal import show_json
-from .convert import shapes_of, split
 from .files import check_target, load_arrays, npz, read_model
+from .values import batch_of, names_of, pairs_of, shapes_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,6 +61,10 @@ def execute(arguments: argparse.Namespace) -> None:
     from ..tools.edit.differences import differences
 
     check_target(arguments.output)
+    if arguments.save_weights is not None:
+        check_target(arguments.save_weights)
+        if os.path.realpath(arguments.save_weights) == os.path.realpath(arguments.output):
+            raise ValueError(f"--save-weights and --output are one file, '{arguments.output}'")
     before = read_model(arguments.model)
     after = edited(before, arguments)
     content = save(after)
@@ -81,7 +86,7 @@ def edited(model: Model, arguments: argparse.Namespace) -> Model:
     from ..tools.edit.shapes import set_batch, set_input_shapes
     from ..tools.edit.weights import set_weights, weights
 
-    ends = split(arguments.inputs), split(arguments.outputs)
+    ends = names_of("--inputs", arguments.inputs), names_of("--outputs", arguments.outputs)
     if ends != (None, None):
         model = extract(model, *ends)
     if arguments.append is not None:
@@ -100,10 +105,9 @@ def edited(model: Model, arguments: argparse.Namespace) -> Model:
             raise ValueError(f"--weights must be a .npz with names, got '{arguments.weights}'")
         model = set_weights(model, arrays)
     if arguments.save_weights is not None:
-        check_target(arguments.save_weights)
         arrays = {name: storable(values) for name, values in weights(model).items()}
         write_file(arguments.save_weights, npz(arrays))
-    parts = split(arguments.strip)
+    parts = names_of("--strip", arguments.strip)
     if parts is not None:
         model = strip(model, *parts)
     tensors, inputs, outputs, signatures = (
@@ -119,25 +123,3 @@ def storable(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind != "V":
         return array
     return array.astype("int8" if "int" in array.dtype.name else "float32")
-
-
-def batch_of(text: str) -> int | None:
-    """--batch: a size, None for any."""
-    try:
-        batch = int(text)
-    except ValueError:
-        batch = 0
-    if batch == 0 or batch < -1:
-        raise ValueError(f"--batch must be a positive number, or -1 for any, got '{text}'")
-    return None if batch < 0 else batch
-
-
-def pairs_of(option: str, texts: list[str]) -> dict[str, str]:
-    """The values of an option OLD=NEW."""
-    pairs = {}
-    for text in texts:
-        old, equals, new = text.partition("=")
-        if not (old and equals and new):
-            raise ValueError(f"{option} must be OLD=NEW, got '{text}'")
-        pairs[old] = new
-    return pairs

@@ -108,8 +108,8 @@ def test_run_with_bad_inputs(cli, lenet, tmp_path, name, content, words):
     ("options", "words"),
     [
         (("--input", "x="), "--input must be NAME=FILE.npy, got 'x='"),
-        (("--threads", "0"), "--threads: must be a number of at least 1, got 0"),
-        (("--threads", "two"), "--threads: must be a number of at least 1, got two"),
+        (("--threads", "0"), "--threads: must be a number of at least 1, got '0'"),
+        (("--threads", "two"), "--threads: must be a number of at least 1, got 'two'"),
     ],
 )
 def test_run_with_bad_options(cli, lenet, options, words):

@@ -113,6 +113,8 @@ def test_inputs_without_a_signature_are_their_tensors():
         ({"inputs": {"im": "z"}}, "there is no input 'im', there are 'x', 'in'"),
         ({"outputs": {"in": "z"}}, "there is no output 'in', there are 'y', 'out'"),
         ({"signatures": {"s": "z"}}, "there is no signature 's', there are 'serving_default'"),
+        ({"tensors": {"a": ""}}, "the new name of a tensor must not be ''"),
+        ({"inputs": {"in": ""}}, "the new name of an input must not be ''"),
     ],
 )
 def test_names_that_are_refused(names, message):
@@ -137,12 +139,19 @@ def test_extract():
     np.testing.assert_array_equal(run(middle, X), [f32([4, -5])])
 
 
-def test_what_an_extract_lacks_is_named():
-    with pytest.raises(
-        ValueError,
-        match="'y' cannot be computed of 'one' alone: 'x' must be among the inputs, too",
-    ):
-        edit.extract(chain(), ["one"], ["y"])
+@pytest.mark.parametrize(
+    ("ends", "message"),
+    [
+        ((["one"], ["y"]), "'y' cannot be computed of 'one' alone: 'x' must be among the inputs"),
+        (([], ["y"]), "'y' cannot be computed of nothing alone: 'x' must be among the inputs"),
+        ((["x", "x"], ["y"]), "every input must be another tensor, got 'x', 'x'"),
+        (("x", ["y"]), "inputs must be a list of names, got 'x'"),
+        ((["x"], []), "outputs must name a tensor at least, got none"),
+    ],
+)
+def test_extracts_that_are_refused(ends, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        edit.extract(chain(), *ends)
 
 
 def test_extract_drops_inputs_and_subgraphs_that_are_not_needed():
@@ -487,9 +496,35 @@ def test_commands(digits_file, cli, tmp_path):
         (("--rename-input", "x"), "--rename-input must be OLD=NEW, got 'x'"),
         (("--connect", "a=b"), "--connect says how --append FILE is connected; there is none"),
         (("--outputs", "nothing"), "there is no tensor 'nothing'"),
+        (("--inputs", ""), "inputs must not be empty, got ''"),
+        (("--outputs", "a,"), "--outputs must be names separated by commas, got 'a,'"),
+        (("--outputs", "a,b,a"), "--outputs must name 'a' once, not twice"),
+        (("--strip", ""), "strip must not be empty, got ''"),
+        (("--connect", "a=b", "--connect", ""), "connect must not be empty, got ''"),
+        (("--rename-input", "x=a", "--rename-input", "x=b"), "must name 'x' once, not twice"),
+        (("--input-shape", "x=1", "--input-shape", "x=2"), "must name 'x' once, not twice"),
+        (("--save-weights", ""), "save-weights must not be empty, got ''"),
+        (("-o", ""), "output must not be empty, got ''"),
     ],
 )
 def test_commands_that_are_refused(options, message, digits_file, cli, tmp_path):
     status, _, err = cli("edit", digits_file, "-o", tmp_path / "b.tflite", *options)
     assert status == 1
     assert message in err
+
+
+def test_weights_and_model_of_one_name(digits_file, cli, tmp_path):
+    b = tmp_path / "b.tflite"
+    status, _, err = cli(
+        "edit", digits_file, "-o", b, "--save-weights", tmp_path / "." / "b.tflite"
+    )
+    assert status == 1
+    assert f"--save-weights and --output are one file, '{b}'" in err
+    assert not b.exists()
+
+
+def test_dump_of_no_count(digits_file, cli):
+    status, _, err = cli("dump", digits_file, "--numbers", -1)
+    assert status == 2
+    assert "--numbers: must be a number of at least 0, got '-1'" in err
+    assert json.loads(cli("dump", digits_file, "--numbers", 0)[1])["subgraphs"]

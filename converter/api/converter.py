@@ -13,6 +13,7 @@ from ...schema.errors import ConverterError, noted
 from ..callers import caller
 from ..sources.kinds import reading
 from ..sources.positions import SOURCE, arranged, difference
+from ..sources.repeated_boxes import repeated_boxes
 from ..sources.source import (
     EndsError,
     PlaceholdersError,
@@ -516,10 +517,11 @@ class TFLiteConverter(Results):
                 last = Conversion(self, self._chosen_sources(), self._api_version)
                 content = last.run()
         self._last = last
-        is_drawing = self.output_format != constants.TFLITE
-        line = difference(last.sources) if self.io_order == SOURCE and not is_drawing else None
-        if line is not None:
-            _LOGGER.warning("flatlite: %s", line)
+        if self.output_format == constants.TFLITE:
+            order = difference(last.sources) if self.io_order == SOURCE else None
+            for line in (order, repeated_boxes(last.sources)):
+                if line is not None:
+                    _LOGGER.warning("flatlite: %s", line)
         return content
 
     def _converted(self, settings: Settings) -> tuple[Conversion, bytes]:

@@ -127,6 +127,8 @@ def slides_of(node, size, sizes, rounds_later=False):
     pads = _pads(node, size, stride, dilation, sizes)
     if node.attr("ceil_mode", 0) and None not in pads:
         pads = _ceil_pads(node, pads, size, stride, dilation, sizes, rounds_later)
+    if "Pool" in node.type:
+        pads = _truncated_pads(pads, size, stride, dilation, sizes)
     return stride, dilation, pads
 
 
@@ -191,6 +193,21 @@ def _ceil_pads(node, pads, size, stride, dilation, sizes, rounds_later):
             count -= 1
         ceil_pads.append((before, max(after, after + (count - 1) * s - last_start)))
     return ceil_pads
+
+
+def _truncated_pads(pads, size, stride, dilation, sizes):
+    """Padding with as much more at the end as a first window lacks, where that is below a stride.
+
+    ONNX Runtime pools such a window: it divides what there is behind it toward zero, not down.
+    """
+    truncated_pads = []
+    for pair, k, s, d, length in zip(pads, size, stride, dilation, sizes, strict=True):
+        if pair is not None and length is not None:
+            before, after = pair
+            missing = (k - 1) * d + 1 - (length + before + after)
+            pair = (before, after + (missing if 0 < missing < s else 0))
+        truncated_pads.append(pair)
+    return truncated_pads
 
 
 def image_of(node, b, index=0):

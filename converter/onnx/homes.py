@@ -9,9 +9,10 @@ activation: Acosh Asinh Atanh Celu Cosh Hardmax IsInf Mish Shrink Sinh Swish Tan
 array: Concat Constant ConstantOfShape Expand Flatten Gather Pad Range Reshape Shape Size Split Squeeze Tile Transpose Unsqueeze
 control: If Loop Scan
 conv: Conv
+fourier: DFT MelWeightMatrix STFT
 index: Compress CumProd CumSum EyeLike GatherND NonMaxSuppression NonZero OneHot ReverseSequence TopK Trilu Unique
 legacy: Affine Crop ImageScaler ParametricSoftplus Scale ScaledTanh
-linear_algebra: DFT Det Einsum MelWeightMatrix STFT
+linear_algebra: Det Einsum
 logic: BitCast BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor
 math: Abs Acos Add And Asin Atan Cast CastLike Ceil Clip Cos Div Dropout Elu Equal Erf Exp Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish Identity IsNaN LeakyRelu Less LessOrEqual Log Max Mean Min Mod Mul Neg Not Or PRelu Pow Reciprocal Relu Round Selu Sigmoid Sign Sin Softplus Softsign Sqrt Sub Sum Tanh Where Xor
 matmul: Gemm MatMul

@@ -26,10 +26,11 @@ MAX_IMAGE = 2
 
 
 def _is_general(node):
-    """Whether TFLite's pooling has no such windows: dilated, in 3 dimensions, or of integers."""
+    """Whether TFLite's pooling has none such: dilated, in 3 dimensions, of integers, norms."""
     n_dims = len(node.attr("kernel_shape"))
     is_dilated = any(d != 1 for d in node.attr("dilations", [1] * n_dims))
-    return is_dilated or n_dims > MAX_IMAGE or node.inputs[0].dtype.kind != "f"
+    is_norm = node.type == "LpPool"
+    return is_norm or is_dilated or n_dims > MAX_IMAGE or node.inputs[0].dtype.kind != "f"
 
 
 def _lowest(node):
@@ -122,11 +123,13 @@ def _rounds_up(node):
 
 def _rounded_up(node, b):
     """Pooling that pads as much more behind unknown sizes as the last windows reach out there."""
+    is_largest, is_norm, p = node.type == "MaxPool", node.type == "LpPool", node.attr("p", 2)
     size, sizes = node.attr("kernel_shape"), node.shape()[2:]
     columns = zip(size, *slides_of(node, size, sizes, rounds_later=True), sizes, strict=True)
     spans = [Span(k, s, d, *(pair or (0, 0)), length) for k, s, d, pair, length in columns]
-    is_largest, is_general, n = node.type == "MaxPool", _is_general(node), len(spans)
+    is_general, n = _is_general(node), len(spans)
     x = node.inputs[0] if is_general else image_of(node, b)
+    x = powers(b, x, p) if is_norm else x
     rank = node.rank() if is_general else MAX_IMAGE + 2
     first = 2 if is_general else rank - 1 - n
     around = [np.zeros((m, 2), np.int32) for m in (first, rank - first - n) if m]
@@ -144,6 +147,8 @@ def _rounded_up(node, b):
 
     before, after = (np.array([getattr(s, side) for s in spans]) for side in ("before", "after"))
     out = pooled(x, _lowest(node) if is_largest else 0, before, after)
+    if is_norm:
+        return root(b, out, p)
     if not is_largest:
         no_pads = [0] * (2 * n)
         pads = node.attr("pads", no_pads) if node.attr("count_include_pad", 0) else no_pads
@@ -279,6 +284,8 @@ def _window_positions(sizes, by_columns):
 @lower("LpPool")
 def lp_pool(node, b):
     """The p-norm of each window."""
+    if _rounds_up(node):
+        return _rounded_up(node, b)
     x, p = node.inputs[0], node.attr("p", 2)
     spans = spans_of(node, node.attr("kernel_shape"), node.shape()[2:])
     total = combined(b, padded_by(b, powers(b, x, p), spans, 0), spans, b.ADD)

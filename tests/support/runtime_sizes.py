@@ -319,6 +319,19 @@ ROWS = {
     **delta_nets(),
     "AttnLSTM": attention_lstm(),
     "SparseAttention": sparse_attention(),
+    "LpPool rounded up": pooled("LpPool", ceil_mode=1, p=3, strides=[3, 2], pads=[1, 0, 1, 1]),
+    **{
+        f"DFT of any length {label}": FreeRow("DFT", "x", {"x": {0: "n", 1: "m"}},
+            [{"x": floats(n, m, 2, parts)} for n, m in ((2, 7), (1, 4), (3, 16))], axis=1,
+            **attributes)
+        for label, parts, attributes in (
+            ("complex", 2, {}),
+            ("inverse", 2, {"inverse": 1}),
+            ("real", 1, {}),
+            ("real inverse", 1, {"inverse": 1}),
+            ("onesided", 1, {"onesided": 1}),
+        )
+    },
 }  # fmt: skip
 """Name -> FreeRow."""
 QUICK = frozenset(
@@ -331,7 +344,7 @@ QUICK = frozenset(
         *("MaxPool rounded up padded", "AveragePool rounded up with pads"),
         *("Attention", "MultiHeadAttention", "RotaryEmbedding", "STFT", "LinearAttention"),
         *("GatedDeltaNet ragged", "AttnLSTM", "SparseAttention"),
-        "NonMaxSuppression",
+        *("NonMaxSuppression", "LpPool rounded up", "DFT of any length onesided"),
     }
 )
 """Those of every run."""

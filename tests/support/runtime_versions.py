@@ -155,4 +155,22 @@ ROWS = {
         ceil_mode=1),
     "MaxPool indices by columns": version(12, "MaxPool", "x", {"x": floats(2, 2, 6, 5)},
         outputs="y i", kernel_shape=[2, 2], strides=[2, 2], storage_order=1),
+    **{
+        f"{kind} of less than a window, {label}": version(22, kind, "x", {"x": floats(2, 3, *size)},
+            **{**attributes, "count_include_pad": 1} if label == "padding counts"
+            else attributes)
+        for label, size, attributes in (
+            ("row", (2,), {"kernel_shape": [3], "strides": [2]}),
+            ("image", (1, 7), {"kernel_shape": [2, 2], "strides": [2, 2]}),
+            ("padding", (1, 7), {"kernel_shape": [4, 4], "strides": [3, 3],
+                "pads": [0, 1, 1, 0]}),
+            ("dilated", (2, 7), {"kernel_shape": [2, 2], "strides": [3, 3], "dilations": [2, 2]}),
+            ("rounded up", (1, 7), {"kernel_shape": [3, 3], "strides": [4, 4], "ceil_mode": 1}),
+            ("volume", (2, 7, 7), {"kernel_shape": [4, 3, 3], "strides": [3, 2, 2]}),
+            ("padding counts", (1, 7), {"kernel_shape": [5, 5], "strides": [3, 3],
+                "pads": [1, 1, 1, 1]}),
+        )
+        for kind in ("MaxPool", "AveragePool", "LpPool")
+        if label != "padding counts" or kind == "AveragePool"
+    },
 }  # fmt: skip

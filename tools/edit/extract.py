@@ -38,12 +38,19 @@ def extract(
         outputs: names of tensors; None for its outputs.
         subgraph: whose tensors they are; with what it runs it becomes the first of the model.
 
-    Raises ValueError when a name is unknown, or an output needs more than the inputs: all that is
-    missing is named.
+    Raises ValueError when a name is unknown or an input there twice, there are no outputs, or an
+    output needs more than the inputs: all that is missing is named.
     """
+    for side, names in zip(SIDES, (inputs, outputs), strict=True):
+        if isinstance(names, str):
+            raise ValueError(f"{side}s must be a list of names, got '{names}'")
+    if outputs is not None and not outputs:
+        raise ValueError("outputs must name a tensor at least, got none")
     result = with_subgraphs(model, [subgraph])
     graph = result.subgraphs[0]
     cut = None if inputs is None else [tensor_index(graph, name) for name in inputs]
+    if cut is not None and len(set(cut)) < len(cut):
+        raise ValueError(f"every input must be another tensor, got {listed(inputs or [])}")
     targets = graph.outputs if outputs is None else [tensor_index(graph, name) for name in outputs]
     sides = end_names(result, 0, "inputs"), end_names(result, 0, "outputs")
     input_names, output_names = {**sides[1], **sides[0]}, {**sides[0], **sides[1]}
@@ -53,8 +60,8 @@ def extract(
         texts = [graph.tensors[i].name for i in missing]
         raise ValueError(
             f"{listed([graph.tensors[i].name for i in targets])} cannot be computed of "
-            f"{listed([graph.tensors[i].name for i in sources])} alone: {listed(texts)} must be "
-            "among the inputs, too"
+            f"{listed([graph.tensors[i].name for i in sources]) or 'nothing'} alone: "
+            f"{listed(texts)} must be among the inputs, too"
         )
     if cut is None:
         read = {i for op in graph.operators for i in op.inputs} | set(targets)

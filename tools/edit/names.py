@@ -30,7 +30,7 @@ def rename(
         signatures: their keys.
         subgraph: whose tensors, inputs and outputs are meant.
 
-    Raises ValueError when there is no such name, or the new one would be there twice.
+    Raises ValueError when there is no such name, or the new one is empty or would be there twice.
     """
     result = copied(model)
     graph = result.subgraphs[subgraph]
@@ -66,7 +66,9 @@ def _rename_ends(model: Model, subgraph: int, side: str, names: Mapping[str, str
 
 
 def _check_new_names(kind: str, names: list[str], new_names: Collection[str]) -> None:
-    """Raises ValueError where a new name is there twice."""
+    """Raises ValueError where a new name is empty or there twice."""
+    if "" in new_names:
+        raise ValueError(f"the new name of a{'n' if kind[0] in 'io' else ''} {kind} must not be ''")
     repeated = [name for name in dict.fromkeys(new_names) if names.count(name) > 1]
     if repeated:
         raise ValueError(f"every {kind} must have a name of its own; {listed(repeated)} is taken")

@@ -17,6 +17,7 @@ from ..names import domain_of, names_read, qualified, schema_of
 from . import classifiers, loops
 from .checks import CHECKS
 from .images import resize, upsample
+from .pools import average_pool, global_lp_pool, global_max_pool, lp_pool, max_pool
 from .recurrent import recurrent
 
 if TYPE_CHECKING:
@@ -256,11 +257,6 @@ OLD_DEFAULTS = {"RoiAlign": (16, "coordinate_transformation_mode", "output_half_
 """Since which operator set an operator has an attribute, and what it did before."""
 
 
-def global_max_pool(_: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
-    """GlobalMaxPool; the evaluator's is of images only."""
-    return x.max(axis=tuple(range(2, x.ndim)), keepdims=True)
-
-
 def old_softmax(attributes: Mapping[str, Any], x: np.ndarray, log: bool = False) -> np.ndarray:
     """Softmax over all axes from `axis` on; the evaluator has the new one only."""
     axis = attributes.get("axis", 1)
@@ -318,12 +314,6 @@ def dequantize_linear(
     return (x.astype(np.float32) - zero_point) * _by_axis(attributes, x, scale)
 
 
-def global_lp_pool(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
-    """GlobalLpPool, which the evaluator does not have."""
-    p, axes = attributes.get("p", 2), tuple(range(2, x.ndim))
-    return np.power((np.abs(x) ** p).sum(axes, keepdims=True), 1 / p).astype(x.dtype)
-
-
 def lp_normalization(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
     """LpNormalization; the evaluator sums what is negative as it is."""
     norm = np.linalg.norm(x, attributes.get("p", 2), attributes.get("axis", -1), keepdims=True)
@@ -359,61 +349,11 @@ def normalizer(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
     return (x / np.where(size == 0, x.dtype.type(1), size)).astype(np.float32)
 
 
-def max_pool(attributes: Mapping[str, Any], x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """MaxPool and its indices; the evaluator's results of windows in steps of 1 are too large."""
-    kernel = attributes["kernel_shape"]
-    axes = tuple(range(2, x.ndim))
-    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    numbers = _pooled_places(attributes, x.shape[2:])
-    # a window along each axis in turn: [n, c, rows, columns, kernel rows, kernel columns]
-    places = np.meshgrid(*(column.ravel() for column in numbers), indexing="ij", sparse=True)
-    inside = np.ones((), bool)
-    for place, size in zip(places, x.shape[2:], strict=True):
-        inside = inside & (place >= 0) & (place < size)
-    limits = [np.clip(place, 0, size - 1) for place, size in zip(places, x.shape[2:], strict=True)]
-    values = np.where(inside, x[(slice(None), slice(None), *limits)], x.dtype.type(lowest))
-    order = "F" if attributes.get("storage_order", 0) else "C"
-    offsets = np.ravel_multi_index(np.broadcast_arrays(*limits), x.shape[2:], order=order)
-    counts = [len(column) for column in numbers]
-    split = [n for pair in zip(counts, kernel, strict=True) for n in pair]
-    moved = [*(2 * i for i in range(len(axes))), *(2 * i + 1 for i in range(len(axes)))]
-    offsets = offsets.reshape(split).transpose(moved).reshape(*counts, -1)
-    windows = values.reshape(*x.shape[:2], *split)
-    windows = windows.transpose(0, 1, *(axis + 2 for axis in moved))
-    windows = windows.reshape(*x.shape[:2], *counts, -1)
-    best = windows.argmax(-1)[..., None]
-    images = np.arange(prod(x.shape[:2])).reshape(*x.shape[:2], *(1,) * len(axes))
-    indices = np.take_along_axis(np.broadcast_to(offsets, windows.shape), best, -1)[..., 0]
-    largest = np.take_along_axis(windows, best, -1)[..., 0]
-    return largest, indices + images * prod(x.shape[2:])
-
-
-def _pooled_places(attributes: Mapping[str, Any], sizes: Sequence[int]) -> list[np.ndarray]:
-    """For each spatial axis the places that each window looks at, [windows, kernel]."""
-    rank = len(sizes)
-    kernel, ones = attributes["kernel_shape"], [1] * rank
-    strides, dilations = attributes.get("strides", ones), attributes.get("dilations", ones)
-    pads, mode = list(attributes.get("pads", [0] * 2 * rank)), attributes.get("auto_pad", b"NOTSET")
-    places = []
-    for i, size in enumerate(sizes):
-        reach = (kernel[i] - 1) * dilations[i] + 1
-        before, after = pads[i], pads[i + rank]
-        if mode.startswith(b"SAME"):
-            total = max((-(-size // strides[i]) - 1) * strides[i] + reach - size, 0)
-            before = total // 2 if mode == b"SAME_UPPER" else total - total // 2
-            after = total - before
-        steps = size + before + after - reach
-        n = (-(-steps // strides[i]) if attributes.get("ceil_mode", 0) else steps // strides[i]) + 1
-        n -= (n - 1) * strides[i] >= size + before  # none begins in the padding at the end
-        starts = np.arange(n) * strides[i] - before
-        places.append(starts[:, None] + np.arange(kernel[i]) * dilations[i])
-    return places
-
-
 EVALUATED = {"", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"}
 """Domains that the evaluator has operators of."""
 ALL_OPSETS = 1 << 31
 REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
+    "AveragePool": (ALL_OPSETS, average_pool),
     "BatchNormalization": (TRAINING_MODE, batch_normalization),
     "DequantizeLinear": (NEW_QUANTIZATION, dequantize_linear),
     **{kind: (ALL_OPSETS, partial(recurrent, kind)) for kind in ("RNN", "GRU", "LSTM")},
@@ -422,6 +362,7 @@ REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
     "Hardmax": (NEW_SOFTMAX, old_hardmax),
     "LogSoftmax": (NEW_SOFTMAX, partial(old_softmax, log=True)),
     "LpNormalization": (ALL_OPSETS, lp_normalization),
+    "LpPool": (ALL_OPSETS, lp_pool),
     "MaxPool": (ALL_OPSETS, max_pool),
     "QuantizeLinear": (NEW_QUANTIZATION, quantize_linear),
     "Resize": (ALL_OPSETS, resize),

@@ -367,13 +367,6 @@ def test_names_and_shapes(tmp_path):
 
 CURED = {
     "Split": ({"num_outputs": 2, "axis": 1}, ["y", "z"], (2, 6), {2, 6}, "[None, 224]"),
-    "LpPool": (
-        {"kernel_shape": [2, 2], "strides": [3, 3], "ceil_mode": 1},
-        ["y"],
-        (1, 3, 8, 9),
-        {8, 9},
-        "[1, 3, 224, 224]",
-    ),
     "AveragePool": (
         {"kernel_shape": [3, 3], "auto_pad": "SAME_LOWER", "strides": [2, 2]},
         ["y"],
