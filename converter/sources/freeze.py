@@ -16,6 +16,7 @@ from ...graph.format.dataflow_graph import ControlFlow, has_control_flow, reache
 from ...graph.format.functionalize import functionalize
 from ...graph.format.inline import inline
 from ...graph.format.rebuild import Copy, rebuild
+from ...graph.format.tensor_lists import arrays_as_lists
 from ...graph.ops.state.tables import MUTABLE_TABLES, TABLE_KEYS, TABLE_VALUES
 from ...schema.errors import InvalidArgumentError, ModelError, UnsupportedOps
 from .branches import has_branches, resolve_branches
@@ -194,7 +195,7 @@ def _frozen(flat: Graph, ends: Ends, context: _Context) -> Frozen:
         graph.inputs = [*(graph.inputs or ()), tensor]
         if new is not tensor:
             graph.outputs = [*(graph.outputs or ()), new]
-    return Frozen(_functional(graph), tuple(state_variables), context.state)
+    return Frozen(_functional(arrays_as_lists(graph)), tuple(state_variables), context.state)
 
 
 class _Freezer:

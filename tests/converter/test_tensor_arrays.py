@@ -1,0 +1,59 @@
+"""Tensor arrays of TensorFlow 1's loops in files: what its sessions gave for the same graphs."""
+
+import io
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.running import answers, kinds
+
+from flatlite.lite import Interpreter, TFLiteConverter
+
+CONTENT = lzma.decompress(Path(__file__).with_name("tensor_arrays.npz.xz").read_bytes())
+RECORDED = np.load(io.BytesIO(CONTENT))
+"""make_tensor_arrays.py has recorded them with TensorFlow."""
+PROGRAMS = {
+    "lstm_sequence": (5, "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+    "lstm_last": (7, "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+    "lstm_states": (3, "WHILE"),
+    "bidirectional": (6, "BIDIRECTIONAL_SEQUENCE_LSTM"),
+    "gru_of_lengths": (15, "WHILE"),
+    "maps": (6, "WHILE"),
+    "scans": (11, "WHILE"),
+    "grows": (1, "WHILE"),
+    "reads": (2, "WHILE"),
+    "some_rows": (4, "GATHER"),
+    "fewer_rows": (10, "DYNAMIC_UPDATE_SLICE"),
+    "joins": (4, "WHILE"),
+    "writes_in_branches": (1, "WHILE"),
+    "map_of_maps": (1, "WHILE"),
+    "decoder": (1, "WHILE"),
+}
+"""Program -> the most operators that its main graph has, and one that is among them."""
+
+
+def arrays(program, word):
+    return [RECORDED[key] for key in RECORDED if key.startswith(f"{program}/{word}")]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_recorded_programs(program, tmp_path, litert):
+    path = tmp_path / "graph.pb"
+    path.write_bytes(RECORDED[f"{program}/graph"].tobytes())
+    runs = [(arrays(program, f"in{run}"), arrays(program, f"out{run}")) for run in range(2)]
+    inputs = [f"x{i}" for i in range(len(runs[0][0]))]
+    outputs = [f"y{i}" for i in range(len(runs[0][1]))]
+    content = TFLiteConverter.from_frozen_graph(path, inputs, outputs).convert()
+    limit, kind = PROGRAMS[program]
+    operators = kinds(content)
+    assert len(operators) <= limit
+    assert kind in operators
+    interpreter = Interpreter(model_content=content)
+    feeds = [feed for feed, _ in runs]
+    theirs = litert.run(content, feeds, "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
+    assert not isinstance(theirs, str), theirs
+    for (feed, expected), values in zip(runs, theirs, strict=True):
+        for results in (answers(interpreter, *feed), values):
+            for value, array in zip(results, expected, strict=True):
+                np.testing.assert_allclose(value, array, rtol=1e-5, atol=1e-6)
