@@ -33,6 +33,10 @@ ADDED = frozenset(map(np.dtype, (np.float32, np.float64, np.int32, np.int64)))
 """Dtypes of elements of which lists can be added."""
 
 
+MAX_LIST_BYTES = 1 << 30
+"""Of memory for a list of which only a bound of its length is known, and for a tensor array."""
+
+
 class Inner(NamedTuple):
     """Lists that are elements of a list: the shape of their elements, and how many there are."""
 
@@ -221,7 +225,7 @@ def _owned(program: Program, x: ListBuffer, in_use: Container[Storage]) -> ListB
     )
 
 
-def _fits(dtype: np.dtype) -> bool:
+def fits(dtype: np.dtype) -> bool:
     """Whether elements of a dtype lie in memory, and kernels can move them."""
     return dtype.names is None and not dtype.hasobject and dtype.itemsize <= 8
 
@@ -258,7 +262,7 @@ def _reserve(
 ) -> Emitted:
     shape, n = inputs
     dtype = cast("np.dtype", op.get_attr("element_dtype"))
-    if n.value is None or not _fits(dtype) or not 0 <= int(n.value) <= MAX_LENGTH:
+    if n.value is None or not fits(dtype) or not 0 <= int(n.value) <= MAX_LENGTH:
         return None
     return [ListBuffer(dtype, _spelled(shape), int(n.value))]
 
@@ -269,14 +273,14 @@ def _empty(
     dtype = cast("np.dtype", op.get_attr("element_dtype"))
     if dtype == dtypes.VARIANT:
         return [ListBuffer(np.dtype(object), None, 0)]
-    return [ListBuffer(dtype, _spelled(inputs[0]), 0)] if _fits(dtype) else None
+    return [ListBuffer(dtype, _spelled(inputs[0]), 0)] if fits(dtype) else None
 
 
 def _from_tensor(
     program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
 ) -> Emitted:
     x, shape = inputs
-    if not _fits(x.dtype) or not x.ndim:
+    if not fits(x.dtype) or not x.ndim:
         return None
     if x.storage.kind == PERSISTENT:  # a variable's, that may be written to
         source, x = x, arena(x.shape, x.dtype)

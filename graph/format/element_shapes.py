@@ -7,7 +7,7 @@ and wrote elements of one shape, what is read has that shape: so a loop can be c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from ..core.graph import Operation, Tensor
@@ -20,8 +20,12 @@ WRITES = {
     "TensorArraySplitV3": 1,
 }
 """Operations that write elements -> which input has them."""
-READS = ("StackPop", "StackPopV2", "TensorArrayReadV3", "TensorArrayGatherV3")
+READS = ("StackPop", "StackPopV2", "TensorArrayGatherV3", "TensorArrayReadV3")
 HOLDERS = ("Stack", "StackV2", "TensorArrayV3")
+NAMED = frozenset((*WRITES, *READS, "TensorArrayConcatV3"))
+"""Operations whose errors name the stack or array."""
+HOLDER = "_holder"
+"""The attribute with that name."""
 GRADIENTS = ("TensorArrayGradV3",)
 """Operations that give an array whose elements have the shapes of another one's."""
 
@@ -55,20 +59,23 @@ class ElementShapes:
         self._shapes.setdefault(holder, set()).add(sizes)
 
     def attrs(self, op: Operation, indices: Shape) -> dict[str, AttrValue]:
-        """The attributes of a copy: what reads elements says which shape its result has.
+        """The attributes of a copy: the name of its stack or array, and the shape that it reads.
 
         Args:
             op: The operation.
             indices: The shape of what says which elements to read.
         """
-        holder = self._holder(op)[0] if op.type in READS else None
-        shapes = None if holder is None else self._shapes.get(holder)
-        if holder is None or shapes is None or len(shapes) != 1 or self._to_come[holder]:
+        holder = self._holder(op)[0] if op.type in NAMED else None
+        if holder is None:
             return op.attrs
+        attrs: dict[str, AttrValue] = {**op.attrs, HOLDER: holder_name(op, self._source)}
+        shapes = self._shapes.get(holder)
+        if op.type not in READS or shapes is None or len(shapes) != 1 or self._to_come[holder]:
+            return attrs
         (shape,) = shapes
         if op.type == "TensorArrayGatherV3" and shape is not None:
             shape = (*(indices or (None,)), *shape)
-        return {**op.attrs, "_output_shapes": [shape]}
+        return {**attrs, "_output_shapes": [shape]}
 
     def _written(self, op: Operation) -> Operation | None:
         """What an operation writes elements to, unless that is an array of gradients."""
@@ -80,8 +87,32 @@ class ElementShapes:
 
         None where the handle comes from somewhere else.
         """
-        tensor, is_gradient = self._source(op.inputs[0]), False
-        while tensor.op.type in (*GRADIENTS, "Identity"):
-            is_gradient |= tensor.op.type in GRADIENTS
-            tensor = self._source(tensor.op.inputs[0])
-        return (tensor.op if tensor.op.type in HOLDERS else None), is_gradient
+        holder, sources = holder_of(op, self._source)
+        return holder, bool(sources)
+
+
+def holder_of(
+    op: Operation, source: Callable[[Tensor], Tensor]
+) -> tuple[Operation | None, list[bytes]]:
+    """The stack or array that an operation uses, and of which computation its gradients.
+
+    None where the handle comes from somewhere else. `source` gives where a tensor's value is from.
+    """
+    tensor, sources = source(op.inputs[0]), list[bytes]()
+    while tensor.op.type in (*GRADIENTS, "Identity"):
+        if tensor.op.type in GRADIENTS:
+            sources.insert(0, cast("bytes", tensor.op.get_attr("source")))
+        tensor = source(tensor.op.inputs[0])
+    return (tensor.op if tensor.op.type in HOLDERS else None), sources
+
+
+def holder_name(op: Operation, source: Callable[[Tensor], Tensor] = lambda x: x) -> bytes:
+    """What messages call the stack or array that an operation uses."""
+    named = op.attrs.get(HOLDER)
+    if named is not None:
+        return cast("bytes", named)
+    holder, sources = holder_of(op, source)
+    if holder is None:
+        return op.inputs[0].op.name.encode()
+    name = holder.attrs.get("tensor_array_name") or holder.name.encode()
+    return b"@".join([cast("bytes", name), *sources])

@@ -32,7 +32,9 @@ from ..core.shapes import Shape, is_static, shown
 from ..emit import chains, lists, random, rows
 from ..emit.lists import ListBuffer
 from ..emit.registry import EMITTERS
+from . import engine_arrays
 from .delegated import DelegatedPart
+from .engine_handles import HandleBuffer, box
 from .exchanges import TAKING, scheduled
 from .kernel_calls import DIRECT, array_dtype, call_direct, call_kernel, has_kernel, no_kernel
 from .kernel_words import kernel_words
@@ -168,6 +170,9 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         for tensor in self.fetched:
             if tensor in stage.operands:
                 self.variables.require(stage, tensor.op, stage.operands[tensor])
+        operands = stage.operands
+        handles = {x for x in readable if isinstance(operands[x], HandleBuffer)}
+        readable -= handles.difference(self.fetched)
         for tensor in readable:
             self._box(stage, tensor)
         try:
@@ -275,6 +280,11 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             buffers = [self._box(stage, tensor) for tensor in op.inputs]
         for buffer in buffers:
             self.variables.require(stage, op, buffer)
+        if op.type in engine_arrays.MAKERS or any(isinstance(x, HandleBuffer) for x in buffers):
+            results = self._on_handles(stage, op, buffers)
+            if results is not None:
+                return self._define(stage, op, results)
+            buffers = [self._box(stage, tensor) for tensor in op.inputs]
         if runs_functions(op):  # of a variable that it may write there is a copy now
             buffers = [stage.operands[tensor] for tensor in op.inputs]
         site, row = Site(op, buffers), row_of(op.type)
@@ -322,12 +332,23 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         except lists.NotNative:
             return None
 
+    def _on_handles(
+        self, stage: PlanStage, op: Operation, buffers: Sequence[Buffer]
+    ) -> Sequence[Buffer] | None:
+        """What an operation on handles gives, by instructions; None where the kernel has to run."""
+        row = engine_arrays.ROWS.get(op.type)
+        return None if row is None else row(stage.program, Site(op, buffers), buffers)
+
     def _box(self, stage: PlanStage, tensor: Tensor) -> Buffer:
-        """The operand of a tensor; of a list, one that kernels in Python can take."""
+        """The operand of a tensor; of a list or handle, one that kernels in Python can take."""
         buffer = stage.operands[tensor]
         if isinstance(buffer, ListBuffer):
-            buffer = stage.operands[tensor] = lists.box(stage.program, buffer)
-        return buffer
+            stage.operands[tensor] = lists.box(stage.program, buffer)
+        elif isinstance(buffer, HandleBuffer):
+            boxed = box(stage.program, buffer)
+            for other, operand in stage.operands.items():
+                stage.operands[other] = boxed.get(operand, operand)
+        return stage.operands[tensor]
 
     def _define(self, stage: PlanStage, op: Operation, outputs: Buffer | Sequence[Buffer]) -> bool:
         outputs = [outputs] if isinstance(outputs, Buffer) else outputs

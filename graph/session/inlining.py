@@ -28,7 +28,7 @@ from ..core.function_graph import ABSENT
 from ..core.graph import Operation, Tensor
 from ..core.registry import Row
 from ..core.shapes import is_static
-from ..emit.lists import ListBuffer, NotNative, materialized
+from ..emit.lists import MAX_LIST_BYTES, ListBuffer, NotNative, materialized
 from .compiling import Compiler, needed
 from .kernels.control import Body, body_of
 from .plan_variables import ASSIGNMENTS, runs_functions
@@ -42,8 +42,6 @@ MAX_INLINED = 4096
 """Operations that one function, with all it calls, may add to its caller's program."""
 MAX_PASSES = 8
 """How often a loop is compiled until what is known of its lists stays the same."""
-MAX_LIST_BYTES = 1 << 30
-"""Of memory for a list of which only a bound of its length is known."""
 
 COMPARISONS = {"Greater": (-1, 0), "GreaterEqual": (-1, 1), "Less": (1, 0), "LessEqual": (1, 1)}
 """By the type of a condition: in which direction a counter comes to its limit, and whether an

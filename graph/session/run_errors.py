@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from ...engine.run import array_faults
 from ...engine.run.faults import Fault
 from ...schema import errors
 from ..core.graph import Operation
 from ..core.operation_errors import located
+from ..core.shapes import shown
+from ..format.element_shapes import NAMED, READS, holder_name
 from .keys import name_of
+from .tensor_arrays import (
+    IS_EMPTY,
+    IS_FULL,
+    READ_OUT_OF_RANGE,
+    WAS_CLEARED,
+    WAS_READ,
+    WAS_WRITTEN,
+    WITHOUT_SHAPE,
+    WRITE_OUT_OF_RANGE,
+)
 
 FAULTS = {
     **dict.fromkeys(
@@ -30,10 +43,21 @@ FAULTS = {
     ),
 }
 """TensorFlow's words for what kernels of the engine complain about."""
+ELEMENT_FAULTS = {
+    array_faults.ALREADY_READ: WAS_READ,
+    array_faults.ALREADY_WRITTEN: WAS_WRITTEN,
+    array_faults.CLEARED_BY_READ: WAS_CLEARED,
+    array_faults.NO_ELEMENT: IS_EMPTY,
+    array_faults.NO_ROOM: IS_FULL,
+    array_faults.WITHOUT_VALUE: WITHOUT_SHAPE,
+}
+"""The words for faults of elements, of tensor arrays and stacks."""
 
 
 def fault_words(fault: Fault) -> str:
     """What a kernel complained about."""
+    if fault.tag.type in NAMED:
+        return _element_words(fault)
     words = FAULTS.get(fault.tag.type)
     if words is None:
         return str(fault)
@@ -43,6 +67,19 @@ def fault_words(fault: Fault) -> str:
         value = fault.value - fault.limit if fault.value < 0 else fault.value
         return words.format(value=value, axis=axis)
     return words.format(i=fault.i, value=fault.value, limit=fault.limit)
+
+
+def _element_words(fault: Fault) -> str:
+    """What is wrong with an element of a tensor array or a stack."""
+    out_of_range = READ_OUT_OF_RANGE if fault.tag.type in READS else WRITE_OUT_OF_RANGE
+    words = ELEMENT_FAULTS.get(fault.code, out_of_range)
+    return words.format(
+        name=holder_name(fault.tag).decode(),
+        index=fault.value,
+        size=fault.limit,
+        kind=" is not resizeable and",
+        shape=shown(None),
+    )
 
 
 def uninitialized(op: Operation, key: str) -> errors.OpError:

@@ -13,6 +13,39 @@ if TYPE_CHECKING:
     from ..core.shapes import Shape
 
 
+FLOW = np.zeros((), np.float32)
+"""What orders the operations of a tensor array, and has no value."""
+
+
+WRITE_OUT_OF_RANGE = (
+    "TensorArray {name}: Tried to write to index {index} but array{kind} size is: {size}"
+)
+READ_OUT_OF_RANGE = "Tried to read from index {index} but array size is: {size}"
+REFUSED = "TensorArray {name}: Could not write to TensorArray index {index} because "
+WAS_READ = f"{REFUSED}it has already been read."
+WAS_WRITTEN = f"{REFUSED}it has already been written to."
+WAS_CLEARED = (
+    "TensorArray {name}: Could not read index {index} twice because it was cleared after a "
+    "previous read (perhaps try setting clear_after_read = false?)."
+)
+WITHOUT_SHAPE = (
+    "TensorArray {name}: Could not read from TensorArray index {index}.  Furthermore, the element "
+    "shape is not fully defined: {shape}.  It is possible you are working with a resizeable "
+    "TensorArray and stop_gradients is not allowing the gradients to be written.  If you set the "
+    "full element_shape property on the forward TensorArray, the proper all-zeros tensor will be "
+    "returned instead of incurring this error."
+)
+IS_FULL = "Stack[{name}] overflowed its max_size ({size})"
+IS_EMPTY = "Stack[{name}] is empty when calling Pop()."
+
+
+def handle_of(resource: Stack | TensorArray) -> np.ndarray:
+    """A handle of the shape that TensorFlow declares for it: two elements, both the object."""
+    handle = np.empty(2, object)
+    handle[:] = resource
+    return handle
+
+
 def _invalid(words: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, words)
 
@@ -44,15 +77,14 @@ class Stack:
         """Adds an element; raises InvalidArgumentError where there is no room."""
         self._check()
         if 0 <= self._max_size <= len(self._elements):
-            words = f"Stack[{self._name}] overflowed its max_size ({self._max_size})"
-            raise _invalid(words)
+            raise _invalid(IS_FULL.format(name=self._name, size=self._max_size))
         self._elements.append(element)
 
     def pop(self) -> np.ndarray:
         """The last element, which it has no more; raises InvalidArgumentError without one."""
         self._check()
         if not self._elements:
-            raise _invalid(f"Stack[{self._name}] is empty when calling Pop().")
+            raise _invalid(IS_EMPTY.format(name=self._name))
         return self._elements.pop()
 
     def close(self) -> None:
@@ -135,16 +167,15 @@ class TensorArray:
         size = len(self._elements)
         if index < 0 or (index >= size and not self._is_dynamic):
             kind = "" if self._is_dynamic else " is not resizeable and"
-            words = f"Tried to write to index {index} but array{kind} size is: {size}"
-            raise _invalid(f"TensorArray {self._name}: {words}")
-        refused = f"TensorArray {self._name}: Could not write to TensorArray index {index}"
+            raise self._refused(WRITE_OUT_OF_RANGE, index, kind=kind)
         if value.dtype != self._dtype:
             words = f"the value dtype is {value.dtype.name} but TensorArray dtype is "
-            raise _invalid(f"{refused} because {words}{self._dtype.name}.")
+            raise self._refused(f"{REFUSED}{words}{self._dtype.name}.", index)
         if not _agrees(value.shape, self._sizes):
             words = f"the value shape is {shown(value.shape)} which is incompatible with the "
             end = f"TensorArray's inferred element shape: {shown(self._sizes)}"
-            raise _invalid(f"{refused} because {words}{end} (consider setting infer_shape=False).")
+            words = f"{REFUSED}{words}{end} (consider setting infer_shape=False)."
+            raise self._refused(words, index)
         if index >= size:
             n_more = index + 1 - size
             self._elements += [None] * n_more
@@ -152,12 +183,13 @@ class TensorArray:
             self._was_read += [False] * n_more
         before = self._elements[index]
         if self._was_read[index]:
-            raise _invalid(f"{refused} because it has already been read.")
+            raise self._refused(WAS_READ, index)
         if before is not None and not self._adds_up:
-            raise _invalid(f"{refused} because it has already been written to.")
+            raise self._refused(WAS_WRITTEN, index)
         if before is not None and before.shape != value.shape:
-            words = f"the aggregated shape is {shown(before.shape)}, the new one "
-            raise _invalid(f"{refused}: {words}{shown(value.shape)}.")
+            words = f"because the existing shape is {shown(before.shape)} but the new input shape"
+            words = f"Could not aggregate to TensorArray index {index} {words} is"
+            raise _invalid(f"TensorArray {self._name}: {words} {shown(value.shape)}.")
         self._elements[index] = value if before is None else np.add(before, value)
         self._shapes[index] = value.shape
         if self._is_identical and self._sizes is None:
@@ -170,25 +202,27 @@ class TensorArray:
             InvalidArgumentError: There is none, it is read a second time, or its shape is unknown.
         """
         self._check()
-        where, size = f"TensorArray {self._name}:", len(self._elements)
-        if not 0 <= index < size:
-            raise _invalid(f"Tried to read from index {index} but array size is: {size}")
-        if self._was_read[index]:
-            words = f"Could not read index {index} twice because it was cleared after a previous"
-            end = "read (perhaps try setting clear_after_read = false?)."
-            raise _invalid(f"{where} {words} {end}")
+        if not 0 <= index < len(self._elements):
+            raise self._refused(READ_OUT_OF_RANGE, index)
+        if self._was_read[index] and self._clears:
+            raise self._refused(WAS_CLEARED, index)
         element = self._elements[index]
         if element is None:
-            shape = self._shapes[index]
+            shape = self._sizes if self._shapes[index] is None else self._shapes[index]
             if not is_static(shape):
-                words = f"Could not read from TensorArray index {index}. Furthermore, the element"
-                end = f"shape is not fully defined: {shown(shape)}."
-                raise _invalid(f"{where} {words} {end}")
+                raise self._refused(WITHOUT_SHAPE, index, shape=shown(shape))
             filler = b"" if self._dtype.hasobject else 0
             element = np.full(shape, filler, self._dtype)
-        if self._clears:
-            self._elements[index], self._was_read[index] = None, True
+        self._elements[index] = None if self._clears else element
+        self._was_read[index] = True
         return element
+
+    def restore(self, index: int, value: np.ndarray, *, was_read: bool) -> None:
+        """Puts an element there that was written, and maybe read, somewhere else."""
+        self._elements[index] = None if was_read and self._clears else value
+        self._shapes[index], self._was_read[index] = value.shape, was_read
+        if self._is_identical and self._sizes is None:
+            self._sizes = value.shape
 
     def gather(self, indices: np.ndarray, sizes: Shape) -> np.ndarray:
         """Elements along a new first dimension, of the known shape where there are none.
@@ -253,6 +287,11 @@ class TensorArray:
         ends = np.cumsum(lengths).tolist()
         for i, (begin, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
             self.write(i, value[begin:end].copy())
+
+    def _refused(self, words: str, index: int, **values: str) -> InvalidArgumentError:
+        """The error that an element cannot be written or read."""
+        size = len(self._elements)
+        return _invalid(words.format(name=self._name, index=index, size=size, **values))
 
     def _known_sizes(self, sizes: Shape) -> tuple[int, ...]:
         """The shape of elements where there are none."""

@@ -269,6 +269,7 @@ ELSEWHERE = {
     "engine/test_requantize.py": "requantize.to_float32",
     "engine/test_winograd.py": "winograd_f32.filters winograd_f32.inputs winograd_f32.results",
     "engine/test_winograd_i8.py": "winograd_i8.results_float32",
+    "graph/programs/test_dataflow_programs.py": "arrays.add",
     "graph/test_native_loops.py": "lists.add",
     "graph/programs/test_variables.py": (
         "scatter.add_rows scatter.assign_rows scatter.subtract_rows"

@@ -12,23 +12,13 @@ import numpy as np
 from ....schema import dtypes
 from ....schema.errors import InvalidArgumentError
 from ..resources import resource_kernel
-from ..tensor_arrays import Stack, TensorArray
+from ..tensor_arrays import FLOW, Stack, TensorArray, handle_of
 
 if TYPE_CHECKING:
     from ...core.graph import Operation
     from ...core.protocols import KernelResult
     from ...core.shapes import Shape
     from ..state import State
-
-FLOW = np.zeros((), np.float32)
-"""What orders the operations of a tensor array, and has no value."""
-
-
-def _handle_of(resource: Stack | TensorArray) -> np.ndarray:
-    """A handle of the shape that TensorFlow declares for it: two elements, both the object."""
-    handle = np.empty(2, object)
-    handle[:] = resource
-    return handle
 
 
 def _stack(handle: np.ndarray) -> Stack:
@@ -53,7 +43,7 @@ def _sizes(op: Operation, name: str) -> Shape:
 @resource_kernel("Stack", "StackV2")
 def stack(op: Operation, state: State, *max_size: np.ndarray) -> np.ndarray:
     """An empty stack; a negative size is no limit."""
-    return _handle_of(Stack(op.name, int(max_size[0]) if max_size else -1))
+    return handle_of(Stack(op.name, int(max_size[0]) if max_size else -1))
 
 
 @resource_kernel("StackPush", "StackPushV2")
@@ -96,7 +86,7 @@ def tensor_array(op: Operation, state: State, size: np.ndarray) -> KernelResult:
         clears=bool(op.get_attr("clear_after_read")),
         is_identical=bool(op.get_attr("identical_element_shapes")),
     )
-    return [_handle_of(array), FLOW]
+    return [handle_of(array), FLOW]
 
 
 @resource_kernel("TensorArrayGradV3", "TensorArrayGradWithShape")
@@ -106,7 +96,7 @@ def gradient(
     """The array of the gradients of another, one for each `source`; what it is written adds up."""
     source = cast("bytes", op.get_attr("source")).decode()
     prefix = tuple(cast("list[int]", before[0].tolist())) if before else ()
-    return [_handle_of(_array(handle).gradient(source, prefix)), FLOW]
+    return [handle_of(_array(handle).gradient(source, prefix)), FLOW]
 
 
 @resource_kernel("TensorArrayWriteV3")
