@@ -273,7 +273,8 @@ MATH_ALONE = {
     "graph.functions.math.reductions": "reduce_std reduce_variance zero_fraction",
     "graph.functions.math.special": (
         "bessel_i0 bessel_i0e bessel_i1 bessel_i1e cumulative_logsumexp erfcinv erfinv "
-        "multiply_no_nan ndtri nextafter reciprocal_no_nan reduce_euclidean_norm xlog1py"
+        "multiply_no_nan ndtri nextafter reciprocal_no_nan reduce_euclidean_norm sobol_sample "
+        "xlog1py"
     ),
     "graph.functions.nn.activations": ("log_softmax softmax softplus softsign"),
     "graph.functions.array.array": ("in_top_k invert_permutation top_k"),
