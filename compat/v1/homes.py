@@ -416,8 +416,8 @@ SPECTRAL = {
 STRINGS = {
     "graph.functions.math.special": "as_string",
     "graph.functions.unicode": (
-        "ngrams unicode_decode unicode_decode_with_offsets unicode_encode unicode_split "
-        "unicode_split_with_offsets unsorted_segment_join"
+        "ngrams unicode_decode unicode_decode_with_offsets unicode_encode unicode_script "
+        "unicode_split unicode_split_with_offsets unsorted_segment_join"
     ),
     "graph.functions.strings": (
         "bytes_split format join length=string_length lower reduce_join regex_full_match "
