@@ -17,8 +17,10 @@ from ...training.data.experimental import bucket_by_sequence_length as bucket_by
 from ...training.data.experimental import cardinality as cardinality
 from ...training.data.experimental import choose_from_datasets as choose_from_datasets
 from ...training.data.experimental import copy_to_device as copy_to_device
+from ...training.data.experimental import dense_to_ragged_batch as dense_to_ragged_batch
 from ...training.data.experimental import dense_to_sparse_batch as dense_to_sparse_batch
 from ...training.data.experimental import enumerate_dataset as enumerate_dataset
+from ...training.data.experimental import from_list as from_list
 from ...training.data.experimental import from_variant as from_variant
 from ...training.data.experimental import get_single_element as get_single_element
 from ...training.data.experimental import get_structure as get_structure
@@ -27,6 +29,7 @@ from ...training.data.experimental import group_by_window as group_by_window
 from ...training.data.experimental import ignore_errors as ignore_errors
 from ...training.data.experimental import map_and_batch as map_and_batch
 from ...training.data.experimental import map_and_batch_with_legacy_function as map_and_batch_with_legacy_function
+from ...training.data.experimental import pad_to_cardinality as pad_to_cardinality
 from ...training.data.experimental import parallel_interleave as parallel_interleave
 from ...training.data.experimental import parse_example_dataset as parse_example_dataset
 from ...training.data.experimental import prefetch_to_device as prefetch_to_device
@@ -46,4 +49,7 @@ from ...training.data.options import DistributeOptions as DistributeOptions
 from ...training.data.options import OptimizationOptions as OptimizationOptions
 from ...training.data.options import ThreadingOptions as ThreadingOptions
 from ...training.data.structures import DatasetSpec as DatasetStructure
+from ...training.data.tables import DatasetInitializer as DatasetInitializer
+from ...training.data.tables import index_table_from_dataset as index_table_from_dataset
+from ...training.data.tables import table_from_dataset as table_from_dataset
 from ...training.tf_record import TFRecordWriter as TFRecordWriter

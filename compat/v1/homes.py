@@ -273,7 +273,8 @@ MATH_ALONE = {
     "graph.functions.math.reductions": "reduce_std reduce_variance zero_fraction",
     "graph.functions.math.special": (
         "bessel_i0 bessel_i0e bessel_i1 bessel_i1e cumulative_logsumexp erfcinv erfinv "
-        "multiply_no_nan ndtri nextafter reciprocal_no_nan reduce_euclidean_norm xlog1py"
+        "multiply_no_nan ndtri nextafter reciprocal_no_nan reduce_euclidean_norm sobol_sample "
+        "xlog1py"
     ),
     "graph.functions.nn.activations": ("log_softmax softmax softplus softsign"),
     "graph.functions.array.array": ("in_top_k invert_permutation top_k"),
@@ -415,8 +416,8 @@ SPECTRAL = {
 STRINGS = {
     "graph.functions.math.special": "as_string",
     "graph.functions.unicode": (
-        "ngrams unicode_decode unicode_decode_with_offsets unicode_encode unicode_split "
-        "unicode_split_with_offsets unsorted_segment_join"
+        "ngrams unicode_decode unicode_decode_with_offsets unicode_encode unicode_script "
+        "unicode_split unicode_split_with_offsets unsorted_segment_join"
     ),
     "graph.functions.strings": (
         "bytes_split format join length=string_length lower reduce_join regex_full_match "

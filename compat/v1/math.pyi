@@ -157,6 +157,7 @@ from ...graph.functions.math.special import nextafter as nextafter
 from ...graph.functions.math.special import polygamma as polygamma
 from ...graph.functions.math.special import reciprocal_no_nan as reciprocal_no_nan
 from ...graph.functions.math.special import reduce_euclidean_norm as reduce_euclidean_norm
+from ...graph.functions.math.special import sobol_sample as sobol_sample
 from ...graph.functions.math.special import xlog1py as xlog1py
 from ...graph.functions.math.special import zeta as zeta
 from ...graph.functions.nn.activations import log_softmax as log_softmax

@@ -148,6 +148,7 @@ CumulativeLogsumexp: RawOp
 DataFormatDimMap: RawOp
 DataFormatVecPermute: RawOp
 DatasetCardinality: RawOp
+DatasetFingerprint: RawOp
 DatasetToSingleElement: RawOp
 Dawsn: RawOp
 DecodeAndCropJpeg: RawOp
@@ -301,6 +302,7 @@ ImageSummary: RawOp
 InTopK: RawOp
 InTopKV2: RawOp
 InitializeTable: RawOp
+InitializeTableFromDataset: RawOp
 InitializeTableFromTextFileV2: RawOp
 InitializeTableV2: RawOp
 InplaceAdd: RawOp
@@ -336,6 +338,7 @@ Less: RawOp
 LessEqual: RawOp
 Lgamma: RawOp
 LinSpace: RawOp
+ListDataset: RawOp
 ListDiff: RawOp
 LoadAndRemapMatrix: RawOp
 LoadDataset: RawOp
@@ -522,6 +525,7 @@ RaggedFillEmptyRows: RawOp
 RaggedFillEmptyRowsGrad: RawOp
 RaggedGather: RawOp
 RaggedRange: RawOp
+RaggedTensorFromVariant: RawOp
 RaggedTensorToSparse: RawOp
 RaggedTensorToTensor: RawOp
 RaggedTensorToVariant: RawOp

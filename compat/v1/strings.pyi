@@ -23,6 +23,7 @@ from ...graph.functions.unicode import ngrams as ngrams
 from ...graph.functions.unicode import unicode_decode as unicode_decode
 from ...graph.functions.unicode import unicode_decode_with_offsets as unicode_decode_with_offsets
 from ...graph.functions.unicode import unicode_encode as unicode_encode
+from ...graph.functions.unicode import unicode_script as unicode_script
 from ...graph.functions.unicode import unicode_split as unicode_split
 from ...graph.functions.unicode import unicode_split_with_offsets as unicode_split_with_offsets
 from ...graph.functions.unicode import unsorted_segment_join as unsorted_segment_join

@@ -220,6 +220,7 @@ class _Ops:
     DestroyResourceOp: OperationFunction
     InitializeTable: OperationFunction
     InitializeTableFromTextFileV2: OperationFunction
+    InitializeTableFromDataset: OperationFunction
     InitializeTableV2: OperationFunction
     LookupTableImport: OperationFunction
     LookupTableImportV2: OperationFunction

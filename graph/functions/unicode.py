@@ -14,6 +14,7 @@ from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from .ragged.operands import as_ragged
+from .rows import unary
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike
@@ -189,6 +190,20 @@ def unicode_encode(
         splits = ops.Mul(ops.Range(np.int64(0), n + 1, np.int64(1)), width)
         flat = ops.UnicodeEncode(ops.Reshape(numbers, _FLAT), splits, **attrs)
         return ops.Reshape(flat, outer)
+
+
+@unary
+def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
+    """The script of each character, as a code of ICU's UScriptCode: 25 is Latin, 8 Cyrillic.
+
+    Args:
+        input: Numbers of characters, int32; `unicode_decode` gives them.
+        name: Of the operation.
+
+    Returns int32 of the shape of `input`: 0 for what all scripts share, -1 for numbers that are no
+    characters of Unicode.
+    """
+    return ops.UnicodeScript(input, name=name)
 
 
 def _padding(pad_values: object) -> tuple[str | bytes, str | bytes]:

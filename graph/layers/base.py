@@ -15,18 +15,19 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypedDict, cast
 
 import numpy as np
 
+from ...schema.errors import FailedPreconditionError
 from ..core.build import ops
 from ..core.composite.structure import flatten, map_structure
 from ..core.create import convert_to_tensor
 from ..core.dtype import DType, as_numpy
 from ..core.graph import Graph, Operation, Tensor
-from ..core.scopes import GraphKeys, get_collection_ref, name_scope
+from ..core.scopes import GraphKeys, get_collection_ref, get_default_session, name_scope
 from ..core.tensor_shape import TensorShape
 from ..functions.array import creation
 from ..functions.array.slices import get_item
@@ -38,9 +39,11 @@ from ..variables.variable_scope import VariableScope, variable_scope
 from ..variables.variables import Variable
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     from typing_extensions import Self
 
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
+    from ..session.session import Session
     from ..variables.variable_scope import InitializerLike, Regularizer, Reuse
     from ..variables.variables import Constraint
 
@@ -53,6 +56,19 @@ class LayerOptions(TypedDict, total=False):
     dtype: DTypeLike | None
     _scope: str | VariableScope | None
     _reuse: Reuse
+
+
+class ConvOptions(LayerOptions, total=False):
+    """Those of a convolution."""
+
+    groups: int
+
+
+class SpreadOptions(ConvOptions, total=False):
+    """Those of a transposed convolution."""
+
+    output_padding: int | Sequence[int] | None
+    dilation_rate: int | Sequence[int]
 
 
 class RegularizedOptions(LayerOptions, total=False):
@@ -71,6 +87,11 @@ class NamedOptions(PlainOptions, total=False):
     """Those of a layer that does not name its name."""
 
     name: str | VariableScope | None
+
+
+def without(options: Mapping[str, object], *names: str) -> dict[str, object]:
+    """Options but for those of some names."""
+    return {key: value for key, value in options.items() if key not in names}
 
 
 class InputSpec:
@@ -333,6 +354,65 @@ class Layer:
         return variable
 
     add_variable = add_weight
+
+    def get_weights(self) -> list[np.ndarray]:
+        """What its variables hold in the default session, in the order of `weights`.
+
+        Where there are variables without a value, these are initialized there.
+
+        Raises ValueError where there is no default session.
+
+        >>> import flatlite.compat.v1 as tf
+        >>> with tf.Graph().as_default(), tf.Session():
+        ...     layer = tf.layers.Dense(2, bias_initializer=tf.ones_initializer())
+        ...     layer.build(tf.TensorShape([None, 3]))
+        ...     print(layer.get_weights()[1])
+        [1. 1.]
+        """
+        variables = self.weights
+        if not variables:
+            return []
+        session = self._session()
+        try:
+            return cast("list[np.ndarray]", session.run(variables))
+        except FailedPreconditionError:
+            flags = cast("list[bool]", session.run([v.is_initialized() for v in variables]))
+            pairs = zip(variables, flags, strict=True)
+            session.run([variable.initializer for variable, is_set in pairs if not is_set])
+            return cast("list[np.ndarray]", session.run(variables))
+
+    def set_weights(self, weights: Sequence[npt.ArrayLike]) -> None:
+        """Gives its variables values in the default session, in the order of `weights`.
+
+        Raises ValueError for another number of values or other shapes, or where there is no
+        default session.
+        """
+        arrays, variables = [np.asarray(weight) for weight in weights], self.weights
+        if len(arrays) != len(variables):
+            raise ValueError(
+                f'You called `set_weights(weights)` on layer "{self.name}" with a weight list of '
+                f"length {len(arrays)}, but the layer was expecting {len(variables)} weights. "
+                f"Provided weights: {str(weights)[:50]}..."
+            )
+        for variable, array in zip(variables, arrays, strict=True):
+            if variable.sizes != array.shape:
+                raise ValueError(
+                    f"Layer weight shape {variable.sizes} not compatible with provided weight "
+                    f"shape {array.shape}"
+                )
+        session = self._session()
+        for variable, array in zip(variables, arrays, strict=True):
+            variable.load(array, session)
+
+    def _session(self) -> Session:
+        """The default session; ValueError where there is none."""
+        session = get_default_session()
+        if session is None:
+            raise ValueError(
+                f"layer {self.name!r} needs a default session for the values of its variables: "
+                "`with session.as_default():`"
+            )
+        return session
 
     def build(self, input_shape: TensorShape) -> None:
         """Makes the variables for inputs of a shape; `call` may use them from then on."""

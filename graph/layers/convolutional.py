@@ -20,7 +20,7 @@ from ..functions.nn.windows import conv2d as image_convolution
 from ..functions.nn.windows import conv2d_transpose as image_transposed
 from ..functions.nn.windows import separable_conv2d as image_separable
 from ..variables.initializers import zeros_initializer
-from .base import Activation, InputSpec, Layer, functional
+from .base import Activation, InputSpec, Layer, functional, without
 from .geometry import (
     Numbers,
     channel_axis,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..core.typing import ShapeLike
     from ..variables.variable_scope import InitializerLike, Regularizer, VariableScope
     from ..variables.variables import Constraint, Variable
-    from .base import LayerOptions
+    from .base import ConvOptions, LayerOptions, SpreadOptions
 
 
 class Conv(Layer):
@@ -57,7 +57,8 @@ class Conv(Layer):
         activity_regularizer: A function of the results, whose mean over the batch is a loss.
         trainable: Whether its variables are trained.
         name: Of its scope.
-        **kwargs: Of Layer.
+        **kwargs: Of Layer; and `groups`: parts of the channels that have filters of their own,
+            which the numbers of channels and of filters are multiples of.
 
     Raises ValueError when sizes do not go together, or the inputs' channels are not known.
     """
@@ -66,7 +67,7 @@ class Conv(Layer):
     is_transposed = False
 
     CONFIGURED = (
-        "filters kernel_size strides padding data_format dilation_rate activation "
+        "filters kernel_size strides padding data_format dilation_rate groups activation "
         "use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
         "activity_regularizer kernel_constraint bias_constraint"
     )
@@ -90,14 +91,21 @@ class Conv(Layer):
         bias_constraint: Constraint | None = None,
         trainable: bool = True,
         name: str | VariableScope | None = None,
-        **kwargs: Unpack[LayerOptions],
+        **kwargs: Unpack[ConvOptions],
     ):
-        super().__init__(trainable, name, activity_regularizer=activity_regularizer, **kwargs)
+        self.groups = kwargs.get("groups", 1) or 1
+        options = cast("LayerOptions", without(kwargs, "groups"))
+        super().__init__(trainable, name, activity_regularizer=activity_regularizer, **options)
         rank = self.rank
         if filters <= 0:
             raise ValueError(
                 "Invalid value for argument `filters`. Expected a strictly positive value. "
                 f"Received filters={filters}."
+            )
+        if filters % self.groups:
+            raise ValueError(
+                "The number of filters must be evenly divisible by the number of groups. Received: "
+                f"groups={self.groups}, filters={filters}"
             )
         self.filters = int(filters)
         self.kernel_size = numbers(kernel_size, rank, "kernel_size")
@@ -146,8 +154,16 @@ class Conv(Layer):
     def build(self, input_shape: TensorShape) -> None:
         """Makes `kernel` and `bias`."""
         depth = self._channels(input_shape)
+        if not self.is_transposed and depth % self.groups:
+            raise ValueError(
+                "The number of input channels must be evenly divisible by the number of groups. "
+                f"Received groups={self.groups}, but the input has {depth} channels (full input "
+                f"shape is {input_shape})."
+            )
         self.compute_output_shape(input_shape)
-        last = [self.filters, depth] if self.is_transposed else [depth, self.filters]
+        last = [depth // self.groups, self.filters]
+        if self.is_transposed:
+            last = [self.filters, depth]
         self.kernel = self.add_weight(
             "kernel",
             [*self.kernel_size, *last],
@@ -270,12 +286,17 @@ class Conv3D(Conv):
 
 
 class ConvTranspose(Conv):
-    """What a convolution would take to the inputs; see Conv."""
+    """What a convolution would take to the inputs; see Conv.
+
+    Args:
+        **kwargs: Of Conv; and `output_padding`: how much larger results are than the inputs need,
+            less than the strides; and `dilation_rate`, for images.
+    """
 
     is_transposed = True
 
     CONFIGURED = (
-        "filters kernel_size strides padding data_format activation use_bias "
+        "filters kernel_size strides padding data_format groups output_padding activation use_bias "
         "kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
         "activity_regularizer kernel_constraint bias_constraint"
     )
@@ -298,15 +319,17 @@ class ConvTranspose(Conv):
         bias_constraint: Constraint | None = None,
         trainable: bool = True,
         name: str | VariableScope | None = None,
-        **kwargs: Unpack[LayerOptions],
+        **kwargs: Unpack[SpreadOptions],
     ):
+        output_padding = kwargs.get("output_padding")
+        options = cast("ConvOptions", without(kwargs, "output_padding", "dilation_rate"))
         super().__init__(
             filters,
             kernel_size,
             strides,
             padding,
             data_format,
-            1,
+            kwargs.get("dilation_rate", 1),
             activation,
             use_bias,
             kernel_initializer,
@@ -318,9 +341,18 @@ class ConvTranspose(Conv):
             bias_constraint,
             trainable,
             name,
-            **kwargs,
+            **options,
         )
         self.input_spec = InputSpec(ndim=self.rank + 2)
+        self.output_padding: tuple[int, ...] | None = None
+        if output_padding is not None:
+            self.output_padding = numbers(output_padding, self.rank, "output_padding")
+            pairs = zip(self.strides, self.output_padding, strict=True)
+            if any(stride <= more for stride, more in pairs):
+                raise ValueError(
+                    "Strides must be greater than output padding. Received "
+                    f"strides={self.strides}, output_padding={self.output_padding}."
+                )
 
     def _convolved(self, inputs: Tensor) -> Tensor:
         sizes = creation.shape(inputs)
@@ -330,8 +362,7 @@ class ConvTranspose(Conv):
         for i in range(self.rank):
             size = known[first + i]
             length = get_item(sizes, first + i) if size is None else size
-            reach = self.kernel_size[i], self.padding, self.strides[i]
-            space.append(spread_length(cast("int", length), *reach))
+            space.append(self._spread(cast("int", length), i))
         batch = get_item(sizes, 0)
         whole = [batch, self.filters, *space] if first == 2 else [batch, *space, self.filters]
         function = image_transposed if self.rank == 2 else volume_transposed
@@ -342,20 +373,27 @@ class ConvTranspose(Conv):
             self._wide(self.strides),
             self.padding.upper(),
             self.format,
+            dilations=self._wide(self.dilation_rate),
         )
 
+    def _spread(self, size: int, i: int) -> int:
+        """The size of the result along a dimension."""
+        window = self.dilation_rate[i] * (self.kernel_size[i] - 1) + 1
+        more = None if self.output_padding is None else self.output_padding[i]
+        return spread_length(size, window, self.padding, self.strides[i], more)
+
     def _length(self, size: int | None, i: int) -> int | None:
-        if size is None:
-            return None
-        return spread_length(size, self.kernel_size[i], self.padding, self.strides[i])
+        return None if size is None else self._spread(size, i)
 
 
 class Conv2DTranspose(ConvTranspose):
-    """A transposed convolution over images; see Conv."""
+    """A transposed convolution over images; see ConvTranspose."""
+
+    CONFIGURED = f"{ConvTranspose.CONFIGURED} dilation_rate"
 
 
 class Conv3DTranspose(ConvTranspose):
-    """A transposed convolution over volumes; see Conv."""
+    """A transposed convolution over volumes; see ConvTranspose."""
 
     rank = 3
 
@@ -370,7 +408,7 @@ class SeparableConv(Conv):
     """
 
     CONFIGURED = (
-        "filters kernel_size strides padding data_format dilation_rate activation "
+        "filters kernel_size strides padding data_format dilation_rate groups activation "
         "use_bias bias_initializer bias_regularizer activity_regularizer bias_constraint "
         "depth_multiplier depthwise_initializer pointwise_initializer "
         "depthwise_regularizer pointwise_regularizer depthwise_constraint "
@@ -400,7 +438,7 @@ class SeparableConv(Conv):
         bias_constraint: Constraint | None = None,
         trainable: bool = True,
         name: str | VariableScope | None = None,
-        **kwargs: Unpack[LayerOptions],
+        **kwargs: Unpack[ConvOptions],
     ):
         super().__init__(
             filters,

@@ -71,6 +71,13 @@ def window_length(
     return (positions + stride - 1) // stride
 
 
-def spread_length(size: int, window: int, padding: str, stride: int) -> int:
-    """The size of which `window_length` would make `size`: what a transposed convolution gives."""
-    return size * stride + (max(window - stride, 0) if padding == "valid" else 0)
+def spread_length(
+    size: int, window: int, padding: str, stride: int, more: int | None = None
+) -> int:
+    """The size of which `window_length` would make `size`: what a transposed convolution gives.
+
+    `more` says how much larger it is than the least one that does.
+    """
+    if more is None:
+        return size * stride + (max(window - stride, 0) if padding == "valid" else 0)
+    return (size - 1) * stride + window - (0 if padding == "valid" else window // 2 * 2) + more

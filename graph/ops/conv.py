@@ -106,9 +106,10 @@ def _wide(x: np.ndarray) -> np.ndarray:
 
 def _convolve_group(windows: Windows[int], padded: np.ndarray, filters: np.ndarray) -> np.ndarray:
     """Unfolds the windows into rows, some at a time, and multiplies them by the filters."""
-    matrix = filters.reshape(-1, filters.shape[-1])
+    matrix = filters.reshape(prod(filters.shape[:-1]), filters.shape[-1])
     if max(windows.kernel) == 1 and max(windows.strides) == 1:
-        return (padded.reshape(-1, padded.shape[-1]) @ matrix).reshape(*padded.shape[:-1], -1)
+        rows = padded.reshape(prod(padded.shape[:-1]), padded.shape[-1])
+        return (rows @ matrix).reshape(*padded.shape[:-1], matrix.shape[1])
     view = windows.view(padded)
     outputs = view.shape[1 : 1 + len(windows.kernel)]
     result = np.empty((view.shape[0], *outputs, matrix.shape[1]), padded.dtype)
@@ -117,9 +118,9 @@ def _convolve_group(windows: Windows[int], padded: np.ndarray, filters: np.ndarr
     for n in range(view.shape[0]):
         for first in range(0, outputs[0], step):
             block = view[n, first : first + step]
-            rows = block.reshape(-1, matrix.shape[0])
+            rows = block.reshape(prod(block.shape[: len(outputs)]), matrix.shape[0])
             result[n, first : first + step] = (rows @ matrix).reshape(
-                *block.shape[: len(outputs)], -1
+                *block.shape[: len(outputs)], matrix.shape[1]
             )
     return result
 
@@ -272,7 +273,7 @@ def depthwise_conv2d_native(x: np.ndarray, filters: np.ndarray, *, op: Operation
         for position, window in windows.positions(outputs):
             np.multiply(padded[window], filters[(*position, slice(None), m)], out=term)
             total += term
-    return channels_back(result.reshape(*result.shape[:3], -1), data_format)
+    return channels_back(result.reshape(*result.shape[:3], x.shape[-1] * multiplier), data_format)
 
 
 @op("DepthwiseConv2dNativeBackpropInput", shape=lambda op: as_shape(op, 0))
@@ -287,7 +288,7 @@ def depthwise_conv2d_native_backprop_input(
     pads = windows.pads(spatial_sizes)
     padded = [n + sum(pair) for n, pair in zip(spatial_sizes, pads, strict=True)]
     result = np.zeros((batch, *padded, channels), dy.dtype)
-    dy = dy.reshape(*dy.shape[:3], channels, -1)
+    dy = dy.reshape(*dy.shape[:3], channels, filters.shape[3])
     for position, window in windows.positions(dy.shape[1:3]):
         result[window] += np.einsum("nhwcm,cm->nhwc", dy, filters[position])
     inner = tuple(slice(a, n - b) for (a, b), n in zip(pads, padded, strict=True))
@@ -303,7 +304,7 @@ def depthwise_conv2d_native_backprop_filter(
     x, dy = channels_last(x, data_format), channels_last(dy, data_format)
     windows = _windows(op, [int(n) for n in sizes[:2]], 4)
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]))
-    dy = dy.reshape(*dy.shape[:3], x.shape[-1], -1)
+    dy = dy.reshape(*dy.shape[:3], x.shape[-1], int(sizes[3]))
     result = np.empty([int(n) for n in sizes], x.dtype)
     for position, window in windows.positions(dy.shape[1:3]):
         result[position] = np.einsum("nhwc,nhwcm->cm", padded[window], dy)
@@ -410,4 +411,5 @@ def extract_image_patches(x: np.ndarray, *, op: OperationView) -> np.ndarray:
     windows = _patch_windows(op)
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]))
     view = windows.view(padded)
-    return view.reshape(*view.shape[: x.ndim - 1], -1)
+    outer, inner = view.shape[: x.ndim - 1], view.shape[x.ndim - 1 :]
+    return view.reshape(*outer, prod(inner))

@@ -75,10 +75,11 @@ def gather_v2(
     if params.shape[:batch] != indices.shape[:batch]:
         raise ValueError(f"batch sizes differ: {params.shape[:batch]} and {indices.shape[:batch]}")
     shape = params.shape[:position] + indices.shape[batch:] + params.shape[position + 1 :]
-    rows = params.reshape((-1,) + params.shape[batch:])
-    picks = indices.reshape((-1,) + indices.shape[batch:])
-    pairs = zip(rows, picks, strict=True)
-    return np.array([np.take(row, pick, position - batch) for row, pick in pairs]).reshape(shape)
+    n_rows = prod(params.shape[:batch])
+    rows = params.reshape((n_rows, *params.shape[batch:]))
+    picks = indices.reshape((n_rows, *indices.shape[batch:]))
+    slices = [np.take(*pair, position - batch) for pair in zip(rows, picks, strict=True)]
+    return np.array(slices, params.dtype).reshape(shape)
 
 
 def _gather_nd_shape(op: OperationView) -> Shape:
@@ -478,7 +479,7 @@ def dynamic_stitch(*inputs: np.ndarray) -> np.ndarray:
     result = np.zeros((count,) + item_shape, values[0].dtype)
     for index, value in zip(indices, values, strict=True):
         require_indices(index, count)
-        result[index.reshape(-1)] = value.reshape((-1,) + item_shape)
+        result[index.reshape(-1)] = value.reshape((index.size, *item_shape))
     return result
 
 

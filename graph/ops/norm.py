@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -94,9 +95,10 @@ def fused_batch_norm(
     x = channels_last(x, data_format).astype(np.float32)
     old_mean, old_variance = mean, variance
     if is_training:
-        rows = x.reshape(-1, x.shape[-1])
-        mean = rows.mean(0, dtype=np.float64)
-        variance = np.square(rows - mean, dtype=np.float64).mean(0)
+        rows = x.reshape(prod(x.shape[:-1]), x.shape[-1])
+        with np.errstate(invalid="ignore"):  # NaN of an empty batch
+            mean = rows.sum(0, dtype=np.float64) / len(rows)
+            variance = np.square(rows - mean, dtype=np.float64).sum(0) / len(rows)
         unbiased = variance * (len(rows) / max(len(rows) - 1, 1))
         factor = exponential_avg_factor
         new_mean, new_variance = mean, unbiased

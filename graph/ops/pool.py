@@ -211,7 +211,7 @@ def max_pool_grad_with_argmax(
 ) -> np.ndarray:
     """`dy` at the places of the largest elements."""
     result = np.zeros(x.size, dy.dtype)
-    positions = argmax.reshape(len(x), -1)
+    positions = argmax.reshape(len(x), argmax.size // max(len(x), 1))
     if not include_batch_in_index:
         positions = positions + np.arange(len(x))[:, None] * (x.size // max(len(x), 1))
     np.add.at(result, positions.ravel(), dy.ravel())

@@ -39,6 +39,7 @@ MODULES = (
     "printing",
     "python",
     "queues",
+    "ragged_variants",
     "random",
     "readers",
     "rejection",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import random
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.philox import Philox, Words
 from ...schema.errors import (
     CancelledError,
     InvalidArgumentError,
@@ -269,7 +269,7 @@ class ShuffleQueue(Queue):
         shapes: Those of the components.
         capacity: How many elements there may be.
         least: How many stay as long as the queue is open, so that there is something to choose.
-        seed: The same numbers give the same order.
+        seed: Two numbers, of which the order follows; zeros for any order.
     """
 
     kind = kind_of_many = "RandomShuffleQueue"
@@ -284,7 +284,7 @@ class ShuffleQueue(Queue):
     ):
         super().__init__(name, shapes, capacity)
         self._least = least
-        self._random = random.Random(f"{seed[0]},{seed[1]}" if any(seed) else None)
+        self._words = Words(Philox(*seed))
 
     @property
     def _n_available(self) -> int:
@@ -292,7 +292,7 @@ class ShuffleQueue(Queue):
 
     def _take(self) -> Element:
         elements = self._elements
-        i = self._random.randrange(len(elements))
+        i = self._words.word() % len(elements)
         elements[i], elements[-1] = elements[-1], elements[i]
         return elements.pop()
 

@@ -141,7 +141,7 @@ def write_loops(folder: Path) -> None:
             tf.train.export_meta_graph(folder / f"{program.__name__}.meta")
         fetches[program.__name__] = [[tensor.name for tensor in names] for names, _ in runs]
     for program in loop_gradient_programs.PROGRAMS:
-        name = f"gradient_of_{program.__name__}"
+        name = f"loop_gradient_of_{program.__name__}"
         with tf.Graph().as_default():
             x = tf.placeholder(tf.float32, [None, 3], name="x")
             w = tf.Variable(loop_gradient_programs.W, name="w", use_resource=True)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ...graph.core.composite.type_specs import SparseTensorSpec, TensorSpec
+from ...graph.core.composite.ragged_tensor import RaggedTensor
+from ...graph.core.composite.type_specs import RaggedTensorSpec, SparseTensorSpec, TensorSpec
 from ...graph.core.create import convert_to_tensor, create
 from ...graph.core.dtype import as_dtype, as_numpy
 from ...graph.core.graph import Tensor
@@ -18,7 +19,8 @@ from .structures import DatasetSpec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...graph.core.typing import ShapeLike, TensorLike
+    from ...graph.core.dtype import DType
+    from ...graph.core.typing import DTypeLike, ShapeLike, TensorLike
     from .dataset import Dataset
     from .structures import Structure
 
@@ -103,6 +105,40 @@ class Batching(DatasetBase):
         inputs = [int64(batch_size), _row_shape(row_shape)]
         return self.with_inputs("DenseToSparseBatchDataset", inputs, spec, name)
 
+    def ragged_batch(
+        self,
+        batch_size: TensorLike,
+        drop_remainder: TensorLike = False,
+        row_splits_dtype: DTypeLike = np.int64,
+        name: str | None = None,
+    ) -> Dataset:
+        """So many elements at a time as the rows of ragged tensors, where sizes are not known.
+
+        Args:
+            batch_size: How many.
+            drop_remainder: Whether a last, smaller batch is left out.
+            row_splits_dtype: The type of row splits, int32 or int64.
+            name: Taken for TensorFlow's sake.
+        """
+        rows = self._of_ragged(as_dtype(row_splits_dtype))
+        return rows.batch(batch_size, drop_remainder)
+
+    def _of_ragged(self, row_splits_dtype: DType) -> Dataset:
+        """The elements; tensors without a known size as ragged ones, encoded."""
+        specs = [_ragged_spec(leaf, row_splits_dtype) for leaf in structures.flatten(self._spec)]
+        function = self.function(lambda *parts: parts[0] if len(parts) == 1 else parts, "batch")
+        with function.body.as_default():
+            outputs = list[Tensor]()
+            leaves = structures.flatten(function.output)
+            for part, leaf, spec in zip(function.body.outputs, leaves, specs, strict=True):
+                if isinstance(spec, RaggedTensorSpec) and isinstance(leaf, Tensor):
+                    part = _encoded(leaf, spec)
+                outputs.append(part)
+            function.body.outputs = outputs
+        attrs = {"f": function.renewed(), "preserve_cardinality": True}
+        spec = structures.pack(self._spec, specs)
+        return self.with_inputs("MapDataset", [function.captured], spec, None, **attrs)
+
     def unbatch(self, name: str | None = None) -> Dataset:
         """The rows of elements."""
         rows = of_variant(_as_rows(self), self._spec, self._options)
@@ -152,7 +188,8 @@ def _size(batch_size: TensorLike, drop_remainder: TensorLike) -> int | None:
 
 def _as_rows(dataset: DatasetBase) -> Tensor:
     """The variant of a dataset, of which the rows of all components are elements."""
-    if not any(isinstance(s, SparseTensorSpec) for s in structures.flatten(dataset.element_spec)):
+    specs = structures.flatten(dataset.element_spec)
+    if not any(isinstance(s, structures.SERIALIZED) for s in specs):
         return dataset.variant_tensor
     function = dataset.function(lambda *parts: parts[0] if len(parts) == 1 else parts, "unbatch")
     with function.body.as_default():
@@ -161,6 +198,25 @@ def _as_rows(dataset: DatasetBase) -> Tensor:
     return dataset.with_inputs(
         "MapDataset", [function.captured], None, None, **attrs
     ).variant_tensor
+
+
+def _ragged_spec(leaf: object, row_splits_dtype: DType) -> object:
+    """What is known of a leaf; of a tensor without a known size, as a ragged one."""
+    if not isinstance(leaf, TensorSpec) or leaf.shape.rank is None:
+        return leaf
+    unknown = [axis for axis, size in enumerate(leaf.shape.as_list()) if size is None]
+    if not unknown:
+        return leaf
+    return RaggedTensorSpec(leaf.shape, leaf.dtype, unknown[-1], row_splits_dtype)
+
+
+def _encoded(tensor: Tensor, spec: RaggedTensorSpec) -> Tensor:
+    """A tensor as one value, ragged as `spec` says."""
+    if not spec.ragged_rank:
+        return structures.encoded(tensor, False)
+    dtype = as_numpy(spec.row_splits_dtype)
+    ragged = RaggedTensor.from_tensor(tensor, ragged_rank=spec.ragged_rank, row_splits_dtype=dtype)
+    return structures.encoded(ragged, False)
 
 
 def _shapes(padded_shapes: Structure, leaves: Sequence[object]) -> list[object]:
@@ -196,8 +252,8 @@ def _padded_shape(leaf: object, shape: object) -> Tensor:
     """The shape that a component is padded to; checks it."""
     if not isinstance(leaf, TensorSpec):
         raise TypeError(
-            "`padded_batch` is only supported for datasets that produce tensor elements but the "
-            f"type spec of elements in the input dataset is not a `TensorSpec`: `{leaf}`."
+            "`padded_batch` is only supported for datasets that produce tensor elements but type "
+            f"spec of elements in the input dataset is not a subclass of TensorSpec: `{leaf}`."
         )
     if isinstance(shape, (list, tuple)):
         sizes = cast("Sequence[object]", shape)

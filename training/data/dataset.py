@@ -65,6 +65,13 @@ class Dataset(Sources, Elementwise, Selection, Batching, Grouping, Snapshots, Re
         """How many elements there are: an int64 scalar; INFINITE_ or UNKNOWN_CARDINALITY."""
         return cast("Tensor", ops.DatasetCardinality(self._variant_tensor, name=name))
 
+    def fingerprint(self) -> Tensor:
+        """A uint64 scalar, equal for datasets that operations and functions alike make.
+
+        The numbers are not TensorFlow's, which hash its graph.
+        """
+        return cast("Tensor", ops.DatasetFingerprint(self._variant_tensor))
+
     def get_single_element(self, name: str | None = None) -> Structure:
         """The only element; InvalidArgumentError when it runs and there is none, or more."""
         return element_of("DatasetToSingleElement", self._variant_tensor, self._spec, name)

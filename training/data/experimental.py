@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ...graph.core.composite.type_specs import TensorSpec
-from ...graph.core.create import convert_to_tensor
+from ...graph.core.create import convert_to_tensor, create
+from ...graph.functions.array import creation
 from ...graph.functions.io.parsing import parse_example
 from . import structures
-from .base import int64, of_variant, seeds
+from .base import attributes, int64, of_variant, seeds
 from .dataset import Dataset, Transformation
 from .functions import ElementFunction, UserFunction
 from .resampling import ClassOf
@@ -33,6 +34,67 @@ def Counter(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = np.i
 def RandomDataset(seed: int | None = None) -> Dataset:
     """Random integers of 32 bits without end."""
     return Dataset.random(seed)
+
+
+def from_list(elements: list[Structure], name: str | None = None) -> Dataset:
+    """The elements of a list, which need not be of one shape.
+
+    Args:
+        elements: At least one, of one structure and types.
+        name: Of the operation.
+
+    Raises ValueError for no list, an empty one, or elements of unequal structures; TypeError for
+    elements of unequal types.
+
+    >>> import flatlite.compat.v1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     dataset = tf.data.experimental.from_list([[1], [2, 3]])
+    ...     element = tf.data.make_one_shot_iterator(dataset).get_next()
+    ...     print(session.run(element), session.run(element))
+    [1] [2 3]
+    """
+    if isinstance(elements, list) and not elements:
+        raise ValueError(
+            "Invalid `elements`. `elements` should not be empty. If you want an empty dataset, use "
+            "`tf.data.Dataset.range(0)`."
+        )
+    if not isinstance(elements, list):
+        raise ValueError("Invalid `elements`. `elements` must be a list.")
+    parts = [structures.normalize(element) for element in elements]
+    spec = structures.spec_of(parts[0])
+    for part in parts[1:]:
+        other = structures.spec_of(part)
+        structures.assert_same(spec, other)
+        types = structures.types_of(spec), structures.types_of(other)
+        if types[0] != types[1]:
+            raise TypeError(f"elements must be of the same types, got {types[0]} and {types[1]}")
+        spec = structures.most_specific(spec, other)
+    tensors = [tensor for part in parts for tensor in structures.components(part)]
+    op = create("ListDataset", [tensors], attributes(spec), name)
+    return of_variant(op.outputs[0], spec)
+
+
+def pad_to_cardinality(cardinality: TensorLike, mask_key: str = "valid") -> Transformation:
+    """Elements of zeros behind the others, until there are as many as is said.
+
+    Args:
+        cardinality: How many, an int64 scalar; at least as many as there are.
+        mask_key: The key of a bool in each element: whether it was there.
+
+    Raises ValueError unless elements are mappings.
+    """
+
+    def apply(dataset: Dataset) -> Dataset:
+        if not isinstance(dataset.element_spec, Mapping):
+            raise ValueError("`pad_to_cardinality` requires its input dataset to be a dictionary.")
+        spec = cast("Mapping[str, TensorSpec]", dataset.element_spec)
+        zeros = {key: creation.zeros(part.shape, part.dtype) for key, part in spec.items()}
+        filler = Dataset.from_tensors({**zeros, mask_key: False})
+        missing = int64(cardinality) - dataset.cardinality()
+        marked = dataset.map(lambda element: {**cast("dict[str, object]", element), mask_key: True})
+        return marked.concatenate(filler.repeat(missing))
+
+    return apply
 
 
 class Reducer:
@@ -209,6 +271,15 @@ def enumerate_dataset(start: TensorLike = 0) -> Transformation:
 def dense_to_sparse_batch(batch_size: TensorLike, row_shape: TensorLike) -> Transformation:
     """`Dataset.sparse_batch` as a transformation."""
     return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
+
+
+def dense_to_ragged_batch(
+    batch_size: TensorLike,
+    drop_remainder: TensorLike = False,
+    row_splits_dtype: DTypeLike = np.int64,
+) -> Transformation:
+    """`Dataset.ragged_batch` as a transformation."""
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 
 def assert_cardinality(expected_cardinality: TensorLike) -> Transformation:

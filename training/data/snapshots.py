@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ...graph.core.composite.type_specs import TensorSpec
 from ...graph.core.create import convert_to_tensor, create
-from ...graph.core.graph import Operation, Tensor
-from ...graph.core.order import data_inputs, ordered
-from ...graph.core.signatures.attributes import FunctionRef
+from ...graph.core.fingerprint import fingerprint
+from . import spec_files
 from .base import DatasetBase, attributes, of_variant
 from .functions import ElementFunction, UserFunction
 from .structures import DatasetSpec
 
 if TYPE_CHECKING:
-    from ...graph.core.library import FunctionLibrary
+    from ...graph.core.graph import Operation, Tensor
     from ...graph.core.typing import TensorLike
     from .dataset import Dataset
     from .structures import Structure
@@ -39,6 +37,8 @@ class Snapshots(DatasetBase):
     ) -> Operation:
         """An operation that writes all elements into a folder, which TensorFlow reads, too.
 
+        What is known of elements is written at once: dataset_spec.pb.
+
         Args:
             path: The folder, a string; what was saved there before no longer counts.
             compression: "GZIP" or None.
@@ -56,6 +56,8 @@ class Snapshots(DatasetBase):
         if shard_func is not None:
             _require_shard(function, name)
         inputs = [self._variant_tensor, _path(path), function.captured]
+        if (folder := _path(path).value) is not None:
+            spec_files.write(cast("bytes", folder.item()).decode(), self._spec)
         attrs = {
             "shard_func": function.reference,
             "use_shard_func": shard_func is not None,
@@ -75,20 +77,21 @@ class Snapshots(DatasetBase):
 
         Args:
             path: The folder, a string.
-            element_spec: What the elements are.
+            element_spec: What the elements are; by default as the folder's dataset_spec.pb says.
             compression: As they were saved with: "GZIP", "ZLIB" or None.
             reader_func: Makes one dataset of that of the shards, of which each is a dataset; their
                 elements come in turns by default, from as many as there are processors.
             wait: False: it is not waited for files to come.
 
         Raises:
-            NotFoundError: When it runs and nothing was saved there.
-            ValueError: `element_spec` is not given, or `wait` is True.
+            NotFoundError: When it runs and nothing was saved there, or at once without
+                `element_spec` where the folder does not say it.
+            ValueError: `wait` is True.
         """
-        if element_spec is None:
-            raise ValueError("In graph mode the `element_spec` argument must be provided.")
         if wait:
             raise ValueError("`wait` must be False: it is not waited for files to come")
+        if element_spec is None:
+            element_spec = spec_files.read(os.fspath(cast("str", path)))
         reader = _reader(reader_func, element_spec, "load()")
         attrs = {
             **attributes(element_spec),
@@ -123,12 +126,12 @@ class Snapshots(DatasetBase):
         reader = _reader(reader_func, self._spec, where + ".reader_func")
         shard = self.function(shard_func or _no_shard, where + ".shard_func")
         _require_shard(shard, where)
-        digest = hashlib.sha256(repr(_description(self._variant_tensor)).encode()).digest()
+        digest = fingerprint(self._variant_tensor)
         return self.with_inputs(
             "SnapshotDatasetV2", [_path(path), reader.captured, shard.captured], name=name,
             compression=compression or "", reader_func=reader.reference,
             shard_func=shard.reference, hash_valid=True,
-            hash=int.from_bytes(digest[:8], "little", signed=True),
+            hash=digest - (digest >> 63 << 64),
         )  # fmt: skip
 
 
@@ -157,28 +160,3 @@ def _reader(reader_func: Reader | None, spec: Structure, name: str) -> ElementFu
 
     shards = DatasetSpec(DatasetSpec(spec))
     return ElementFunction(reader_func or in_turns, [shards], name, unpacks=False)
-
-
-def _description(variant: Tensor) -> list[object]:
-    """What a dataset is computed by: equal for equal pipelines, whatever they are called."""
-    return _operations([variant.op], variant.op.graph.functions)
-
-
-def _operations(ends: list[Operation], library: FunctionLibrary) -> list[object]:
-    positions: dict[Operation, int] = {}
-    rows: list[object] = []
-    for op in ordered(ends, lambda op: [*data_inputs(op), *op.control_inputs]):
-        positions[op] = len(positions)
-        attrs = [(key, _value(op.attrs[key], library)) for key in sorted(op.attrs)]
-        rows.append((op.type, attrs, [(positions[x.op], x.value_index) for x in op.inputs]))
-    return rows
-
-
-def _value(value: object, library: FunctionLibrary) -> object:
-    """An attribute as text tells it apart; a function as what it computes."""
-    if isinstance(value, FunctionRef):
-        body = library.body(value)
-        return _operations([output.op for output in body.outputs or ()], body.functions)
-    if isinstance(value, np.ndarray):
-        return (value.dtype.name, value.shape, value.tolist())
-    return str(value)

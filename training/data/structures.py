@@ -8,22 +8,33 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, cast
 import numpy as np
 
 from ...graph.core.build import ops
-from ...graph.core.composite.ragged_tensor import RaggedTensor
+from ...graph.core.composite.ragged_tensor import RaggedTensor, RaggedTensorValue
 from ...graph.core.composite.sparse_tensor import SparseTensor, SparseTensorValue
-from ...graph.core.composite.type_specs import SparseTensorSpec, Spec, TensorSpec
-from ...graph.core.create import convert_to_tensor
+from ...graph.core.composite.type_specs import (
+    RaggedTensorSpec,
+    SparseTensorSpec,
+    Spec,
+    TensorSpec,
+    type_spec_from_value,
+)
+from ...graph.core.create import convert_to_tensor, create
 from ...graph.core.dtype import as_dtype, as_numpy
 from ...graph.core.graph import Tensor
 from ...graph.core.tensor_shape import TensorShape
 from ...schema.dtypes import VARIANT
 
 if TYPE_CHECKING:
+    from ...graph.core.protocols import AttrValue
     from ...graph.core.shapes import Shape
     from ...graph.core.typing import DTypeLike, ShapeLike
     from .dataset import Dataset
 
 Structure: TypeAlias = object
 """Tuples, namedtuples and mappings of leaves."""
+
+
+SERIALIZED = SparseTensorSpec, RaggedTensorSpec
+"""What is known of tensors that elements have as values of their own."""
 
 
 class Spread(Protocol):
@@ -157,7 +168,9 @@ def normalize(structure: Structure, spec: Structure | None = None) -> Structure:
 
 def _normal(leaf: object, k: int, spec: object) -> object:
     if isinstance(leaf, RaggedTensor):
-        raise TypeError("elements with ragged tensors are not supported: use their components")
+        return leaf
+    if isinstance(leaf, RaggedTensorValue):
+        return RaggedTensor.from_nested_row_splits(leaf.flat_values, leaf.nested_row_splits)
     if isinstance(leaf, (SparseTensor, SparseTensorValue)):
         return SparseTensor.from_value(cast("SparseTensor", leaf))
     if is_dataset(leaf):
@@ -177,8 +190,8 @@ def spec_of(structure: Structure) -> Structure:
 
 
 def _spec(leaf: object) -> object:
-    if isinstance(leaf, SparseTensor):
-        return SparseTensorSpec.from_value(leaf)
+    if isinstance(leaf, (SparseTensor, RaggedTensor)):
+        return type_spec_from_value(leaf)
     if is_dataset(leaf):
         return DatasetSpec(cast("Spread", leaf).element_spec)
     tensor = cast("Tensor", leaf)
@@ -194,22 +207,35 @@ def _component(leaf: object) -> Tensor:
     if isinstance(leaf, SparseTensor):
         parts = leaf.indices, leaf.values, leaf.dense_shape
         return cast("Tensor", ops.SerializeSparse(*parts, out_type=VARIANT))
+    if isinstance(leaf, RaggedTensor):
+        return encoded(leaf, False)
     if is_dataset(leaf):
         return cast("Tensor", leaf.variant_tensor)  # pyright: ignore[reportAttributeAccessIssue]
     return cast("Tensor", leaf)
 
 
+def encoded(leaf: RaggedTensor | Tensor, by_rows: bool) -> Tensor:
+    """A ragged or dense tensor as one value, or each of its rows as one."""
+    is_ragged = isinstance(leaf, RaggedTensor)
+    splits, values = (leaf.nested_row_splits, leaf.flat_values) if is_ragged else ((), leaf)
+    attrs: dict[str, AttrValue] = {"batched_input": by_rows}
+    if not splits:
+        attrs["Tsplits"] = np.dtype(np.int64)
+    return create("RaggedTensorToVariant", [list(splits), values], attrs).outputs[0]
+
+
 def component_rows(structure: Structure) -> list[Tensor]:
     """As `components`, of tensors whose rows are elements."""
-    return [
-        cast(
-            "Tensor",
-            ops.SerializeManySparse(leaf.indices, leaf.values, leaf.dense_shape, out_type=VARIANT),
-        )
-        if isinstance(leaf, SparseTensor)
-        else _component(leaf)
-        for leaf in flatten(structure)
-    ]
+    return [_rows(leaf) for leaf in flatten(structure)]
+
+
+def _rows(leaf: object) -> Tensor:
+    if isinstance(leaf, SparseTensor):
+        parts = leaf.indices, leaf.values, leaf.dense_shape
+        return cast("Tensor", ops.SerializeManySparse(*parts, out_type=VARIANT))
+    if isinstance(leaf, RaggedTensor):
+        return encoded(leaf, True)
+    return _component(leaf)
 
 
 def component_types(spec: Structure) -> list[np.dtype]:
@@ -221,7 +247,7 @@ def component_shapes(spec: Structure) -> list[Shape]:
     """What is known of the shapes of an element's components; nothing of serialized ones."""
     shapes = [shape_of(s) for s in flatten(spec)]
     return [
-        None if isinstance(s, SparseTensorSpec) or shape.rank is None else tuple(shape.as_list())
+        None if isinstance(s, SERIALIZED) or shape.rank is None else tuple(shape.as_list())
         for s, shape in zip(flatten(spec), shapes, strict=True)
     ]
 
@@ -240,16 +266,39 @@ def _leaf(spec: object, tensor: Tensor) -> object:
             sparse.dense_shape.set_shape((spec.shape.rank,))
             sparse.set_shape(spec.shape)
         return sparse
+    if isinstance(spec, RaggedTensorSpec):
+        return _ragged(spec, tensor)
     if isinstance(spec, DatasetSpec):
         return DatasetSpec.whole(tensor, spec.element_spec)
     tensor.set_shape(cast("TensorSpec", spec).shape)
     return tensor
 
 
-def with_shape(spec: object, shape: TensorShape) -> object:
-    """What is known of a leaf, with another shape."""
+def _ragged(spec: RaggedTensorSpec, tensor: Tensor) -> RaggedTensor | Tensor:
+    """The tensor that a value stands for: a dense one where no dimension is ragged."""
+    attrs: dict[str, AttrValue] = {
+        "input_ragged_rank": -1 if spec.ragged_rank else 0,
+        "output_ragged_rank": spec.ragged_rank,
+        "Tvalues": as_numpy(spec.dtype),
+        "Tsplits": as_numpy(spec.row_splits_dtype),
+    }
+    *splits, values = create("RaggedTensorFromVariant", [tensor], attrs).outputs
+    sizes = None if spec.shape.rank is None else spec.shape.as_list()
+    if sizes is not None and not splits:
+        values.set_shape(sizes)
+    elif sizes is not None:
+        values.set_shape([None, *sizes[spec.ragged_rank + 1 :]])
+        splits[0].set_shape([None if sizes[0] is None else sizes[0] + 1])
+    return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
+
+
+def with_shape(spec: object, shape: TensorShape, deeper: int = 0) -> object:
+    """What is known of a leaf, with another shape, in which `deeper` more dimensions are ragged."""
     if isinstance(spec, SparseTensorSpec):
         return SparseTensorSpec(shape, spec.dtype)
+    if isinstance(spec, RaggedTensorSpec):
+        rank = spec.ragged_rank + deeper
+        return RaggedTensorSpec(shape, spec.dtype, rank, spec.row_splits_dtype)
     if isinstance(spec, DatasetSpec):
         return DatasetSpec(spec.element_spec, shape)
     return TensorSpec(shape, cast("TensorSpec", spec).dtype)
@@ -263,7 +312,7 @@ def shape_of(spec: object) -> TensorShape:
 def batched(spec: Structure, size: int | None) -> Structure:
     """What is known of several elements as rows."""
     front = TensorShape([size])
-    leaves = [with_shape(s, front.concatenate(shape_of(s))) for s in flatten(spec)]
+    leaves = [with_shape(s, front.concatenate(shape_of(s)), 1) for s in flatten(spec)]
     return pack(spec, leaves)
 
 
@@ -272,7 +321,7 @@ def unbatched(spec: Structure) -> Structure:
     leaves = flatten(spec)
     if any(shape_of(s).rank == 0 for s in leaves):
         raise ValueError("Cannot unbatch an input with scalar components.")
-    return pack(spec, [with_shape(s, _without_first(shape_of(s))) for s in leaves])
+    return pack(spec, [with_shape(s, _without_first(shape_of(s)), -1) for s in leaves])
 
 
 def _without_first(shape: TensorShape) -> TensorShape:

@@ -11,6 +11,7 @@ from ...core.build import ops
 from ...core.composite.ragged_tensor import RaggedTensor
 from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor
+from ...core.dtype import as_numpy
 from ...core.scopes import control_dependencies, name_scope
 from ..array import array, creation
 from ..array.casting import cast
@@ -114,6 +115,33 @@ def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
         vectors = convert_to_tensor(x, name="x")
         logs = reduce_sum(ops.Lgamma(vectors), -1)
         return ops.Sub(logs, ops.Lgamma(reduce_sum(vectors, -1)))
+
+
+def sobol_sample(
+    dim: TensorLike,
+    num_results: TensorLike,
+    skip: TensorLike = 0,
+    dtype: DTypeLike = np.float32,
+    name: str | None = None,
+) -> Tensor:
+    """[num_results, dim] numbers in (0, 1): points of a Sobol sequence, in its order.
+
+    Args:
+        dim: Coordinates of a point, an int32 scalar from 1 to 2111.
+        num_results: Points, an int32 scalar of at least 1.
+        skip: Points that are left out at the beginning, an int32 scalar of at least 0.
+        dtype: float32 or float64.
+        name: Of the operation.
+
+    Raises InvalidArgumentError when it runs with numbers out of these ranges.
+
+    >>> import flatlite.compat.v1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     print(session.run(tf.math.sobol_sample(2, 3)).tolist())
+    [[0.5, 0.5], [0.75, 0.25], [0.25, 0.75]]
+    """
+    with name_scope(name, "sobol", [dim, num_results, skip]):
+        return ops.SobolSample(dim, num_results, skip, dtype=as_numpy(dtype))
 
 
 def _in_pairs(x: TensorLike) -> tuple[Tensor, Tensor]:

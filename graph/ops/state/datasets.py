@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...core.registry import add_row
-from ...core.shapes import scalar
+from ...core.shapes import scalar, unknown
 from ...core.signatures.signatures import op_types
 
 if TYPE_CHECKING:
@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 HANDLES = (
     *("Iterator", "IteratorV2", "OneShotIterator", "IteratorGetNextAsOptional"),
     *("IteratorToStringHandle", "IteratorFromStringHandle", "IteratorFromStringHandleV2"),
-    *("DatasetCardinality", "OptionalFromValue", "OptionalNone", "OptionalHasValue"),
+    *(
+        "DatasetCardinality",
+        "DatasetFingerprint",
+        "OptionalFromValue",
+        "OptionalNone",
+        "OptionalHasValue",
+    ),
 )
 ELEMENTS = (
     *("IteratorGetNext", "IteratorGetNextSync", "OptionalGetValue"),
@@ -32,12 +38,14 @@ def _declared(op: OperationView) -> list[Shape]:
     return list(op.get_attr("output_shapes"))
 
 
-STEPS = ("MakeIterator", "SaveDataset")
+STEPS = ("InitializeTableFromDataset", "MakeIterator", "SaveDataset")
 _OTHERS = (*HANDLES, *ELEMENTS, *STEPS)
 DATASETS = [kind for kind in op_types() if "Dataset" in kind and kind not in _OTHERS]
 for _kind in (*DATASETS, *HANDLES):
     add_row(_kind, None, scalar, pure=False)
 for _kind in ELEMENTS:
     add_row(_kind, None, _declared, pure=False)
+for _kind in ("RaggedTensorFromVariant", "RaggedTensorToVariant"):
+    add_row(_kind, None, unknown, pure=False)
 for _kind in STEPS:
     add_row(_kind, None, _nothing, pure=False)

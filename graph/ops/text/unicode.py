@@ -5,7 +5,10 @@ from __future__ import annotations
 import codecs
 import itertools
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -302,3 +305,20 @@ def unsorted_segment_join(
     for i, positions in enumerate(parts):
         result[i] = [separator.join(texts) for texts in positions]
     return result.reshape(n, *inner)
+
+
+@cache
+def _scripts() -> np.ndarray:
+    """[2, runs]: the first character of each run with one script, and the script."""
+    lines = Path(__file__).with_name("unicode_scripts.txt").read_text().splitlines()
+    rows = [[*map(int, line.split())] for line in lines if not line.startswith("#")]
+    return np.array(rows, np.int32).T
+
+
+@op("UnicodeScript", shape=same)
+def unicode_script(numbers: np.ndarray) -> np.ndarray:
+    """The script of each character; -1 for what is none."""
+    starts, scripts = _scripts()
+    runs = np.searchsorted(starts, numbers, "right") - 1
+    is_character = (numbers >= 0) & (numbers <= sys.maxunicode)
+    return np.where(is_character, scripts[runs], np.int32(-1))

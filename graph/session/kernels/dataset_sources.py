@@ -55,6 +55,14 @@ def tensor_slices(op: Operation, state: State, *components: np.ndarray) -> Data:
     return Data(lambda: (tuple(row(x, i) for x in copies) for i in range(n)), n)
 
 
+@dataset_kernel("ListDataset")
+def listed(op: Operation, state: State, *components: np.ndarray) -> Data:
+    """Elements one behind the other, each of as many components."""
+    n, copies = len(declared(op)[0]), [x.copy() for x in components]
+    elements = [tuple(copies[i : i + n]) for i in range(0, len(copies), n)]
+    return Data(lambda: iter(elements), len(elements))
+
+
 @dataset_kernel("SparseTensorSliceDataset")
 def sparse_tensor_slices(
     op: Operation, state: State, indices: np.ndarray, values: np.ndarray, dense_shape: np.ndarray

@@ -16,6 +16,7 @@ from ....schema.errors import (
     OutOfRangeError,
 )
 from ...core.evaluate import as_results
+from ...core.fingerprint import fingerprint
 from ...core.shapes import shown
 from ..datasets import (
     INFINITE,
@@ -422,6 +423,12 @@ def _attempted(elements: Elements) -> Element | None:
 def cardinality(op: Operation, state: State, source: np.ndarray) -> np.ndarray:
     """How many elements there are."""
     return np.array(dataset_of(source).cardinality, np.int64)
+
+
+@resource_kernel("DatasetFingerprint")
+def dataset_fingerprint(op: Operation, state: State, source: np.ndarray) -> np.ndarray:
+    """What tells the operations of a dataset from others."""
+    return np.array(fingerprint(op.inputs[0]), np.uint64)
 
 
 @resource_kernel("DatasetToSingleElement")

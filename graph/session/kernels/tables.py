@@ -11,6 +11,7 @@ from ....schema.errors import InvalidArgumentError, NotFoundError
 from ....schema.files import read_bytes
 from ...core.operation_errors import failed, located
 from ...ops.state.tables import TABLE_KEYS, TABLE_VALUES, text_columns, text_lines
+from ..datasets import checked, dataset_of, stacked
 from ..resources import resource_kernel
 from ..tables import DenseTable, StaticTable, Table
 
@@ -135,6 +136,20 @@ def fill(
 ) -> KernelResult:
     """Gives a table these keys and no others."""
     _table(op, handle).replace(keys, values)
+    return ()
+
+
+@resource_kernel("InitializeTableFromDataset")
+def fill_from_dataset(
+    op: Operation, state: State, handle: np.ndarray, source: np.ndarray
+) -> KernelResult:
+    """Fills a table with the elements of a dataset, pairs of a key and a value."""
+    table = _table(op, handle)
+    pairs = list(checked(dataset_of(source).elements(), state))
+    if pairs:
+        table.replace(*stacked(pairs))
+    else:
+        table.replace(np.empty(0, table.key_dtype), np.empty(0, table.value_dtype))
     return ()
 
 

@@ -1,7 +1,18 @@
 """Values at the ends of what functions take: other kinds of numbers, negative limits, no sizes."""
 
 FED = "tf.placeholder_with_default({}, [])"
+NONE = "tf.placeholder_with_default(np.zeros({}, np.float32), None)"
 EXPRESSIONS = [
+    f"tf.gather({NONE.format([3, 2, 0])}, [[0, 1]] * 3, batch_dims=1)",
+    f"tf.gather({NONE.format([2, 0, 2])}, tf.zeros([2, 0], tf.int32), batch_dims=1)",
+    f"tf.gather({NONE.format([0, 3, 2])}, tf.zeros([0, 2], tf.int32), batch_dims=1)",
+    f"tf.dynamic_stitch([[0, 2], [1]], [{NONE.format([2, 0])}, {NONE.format([1, 0])}])",
+    f"tf.nn.depthwise_conv2d({NONE.format([0, 4, 4, 2])}, tf.ones([2, 2, 2, 1]), [1] * 4, 'SAME')",
+    (
+        f"tf.extract_image_patches({NONE.format([0, 4, 4, 1])}, [1, 2, 2, 1], [1, 2, 2, 1], [1] * 4,"
+        " 'VALID')"
+    ),
+    f"tf.nn.fused_batch_norm({NONE.format([0, 2, 2, 3])}, tf.ones([3]), tf.zeros([3]))[0]",
     "tf.constant(True, tf.int32)",
     "tf.constant([True, False], tf.float32)",
     "tf.constant(True, tf.complex64)",

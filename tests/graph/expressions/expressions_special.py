@@ -16,6 +16,10 @@ EXPRESSIONS = [
     ),
     "tf.math.special.bessel_i0(a)",
     "tf.math.special.spence(tf.constant([0., 1., 2.]))",
+    "tf.math.sobol_sample(2111, 5)",
+    "tf.math.sobol_sample(3, 700, 5, tf.float64)",
+    "tf.math.sobol_sample(7, 40, skip=33554000)",
+    "tf.math.sobol_sample(2, 3, 2**30 - 9, tf.float64)",
 ]
 GRADIENTS = [
     *(f"tf.math.special.{name}(3. * a)" for name in NAMES),

@@ -61,6 +61,20 @@ PROGRAMS = {
     "conv2d twice": f"twice(tf.layers.Conv2D(2, 3, {K}), IMAGE, IMAGE * 2)",
     "conv2d regularized": f"tf.layers.conv2d(IMAGE, 4, 2, {K}, kernel_regularizer=l2)",
     "conv3d": f"tf.layers.conv3d(VOLUME, 3, 2, (2, 1, 1), 'same', {K})",
+    "conv1d grouped": f"tf.layers.Conv1D(4, 3, groups=2, {K})(IMAGE[:, 0, :, :2])",
+    "conv2d grouped": f"tf.layers.Conv2D(6, 2, 2, 'same', groups=3, {K})(IMAGE)",
+    "conv2d grouped dilated": f"tf.layers.Conv2D(6, 2, groups=3, dilation_rate=2, {K})(IMAGE)",
+    "conv2d transpose padded": (
+        f"tf.layers.Conv2DTranspose(4, 3, 2, output_padding=(1, 0), {K})(IMAGE)"
+    ),
+    "conv2d transpose padded same": (
+        f"tf.layers.Conv2DTranspose(4, (3, 4), (2, 3), 'same', output_padding=1, {K})(IMAGE)"
+    ),
+    "conv2d transpose dilated": f"tf.layers.Conv2DTranspose(4, 3, dilation_rate=2, {K})(IMAGE)",
+    "conv3d transpose padded": (
+        f"tf.layers.Conv3DTranspose(3, 2, 2, output_padding=1, {K})(VOLUME)"
+    ),
+    "weights of a layer": f"weights_of(tf.layers.Dense(2, {K}), LINE[0])",
     "conv2d transpose": f"tf.layers.conv2d_transpose(IMAGE, 4, 3, 2, {K})",
     "conv2d transpose same": f"tf.layers.conv2d_transpose(IMAGE, 4, 3, (1, 2), 'same', {K})",
     "conv2d transpose open": (
@@ -111,6 +125,11 @@ REFUSALS = {
     "kernel size": "tf.layers.conv2d(IMAGE, 2, (1, 2, 3))",
     "strides": "tf.layers.conv2d(IMAGE, 2, 2, None)",
     "strides and dilation": "tf.layers.conv2d(IMAGE, 2, 2, 2, dilation_rate=2)",
+    "groups of filters": "tf.layers.Conv2D(5, 2, groups=3)(IMAGE)",
+    "groups of channels": "tf.layers.Conv2D(4, 2, groups=2)(IMAGE)",
+    "output padding": "tf.layers.Conv2DTranspose(4, 3, 2, output_padding=2)(IMAGE)",
+    "number of weights": "weights_of(tf.layers.Dense(2), LINE[0], 1)",
+    "shape of weights": "weights_of(tf.layers.Dense(3), LINE[0])",
     "too small": "tf.layers.conv2d(IMAGE, 2, 9)",
     "no filters": "tf.layers.conv2d(IMAGE, 0, 1)",
     "there already": "[tf.layers.dense(LINE[0], 2, name=n) for n in 'aa']",
@@ -171,7 +190,19 @@ def names_for(tf) -> dict:
         layer(tf.constant(x))
         return [str(layer.count_params())]
 
+    def weights_of(layer, x, n=2):
+        """What a layer gives and holds before and after its weights are set."""
+        given = [np.arange(6.0).reshape(3, 2), np.array([5.0, 7.0])][:n]
+        before = layer.get_weights()
+        result = layer(tf.constant(x))
+        with tf.Session() as session:
+            first = layer.get_weights()
+            layer.set_weights(given)
+            rows = [before, first, layer.get_weights(), session.run(result)]
+        return [str([np.asarray(x).round(4).tolist() for x in row]) for row in rows]
+
     functions = (ramp, l2, in_scopes, with_defaults, twice, own_layer, attributes, count)
+    functions += (weights_of,)
     return {**globals(), "tf": tf, **{function.__name__: function for function in functions}}
 
 

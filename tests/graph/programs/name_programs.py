@@ -151,6 +151,9 @@ def layer_configurations(tf):
         layers.Conv2D(4, 3, activation=tf.tanh, kernel_initializer=tf.constant_initializer(2.0)),
         layers.SeparableConv2D(4, (3, 5), depth_multiplier=2),
         layers.Conv2DTranspose(4, 3, strides=2, use_bias=False),
+        layers.Conv2DTranspose(4, 3, strides=2, output_padding=(1, 0)),
+        layers.Conv2D(4, 3, groups=2),
+        layers.Conv3DTranspose(4, 3),
         layers.MaxPooling2D(2, 2, padding="same"),
         layers.AveragePooling1D(2, 1),
         layers.BatchNormalization(epsilon=0.25, scale=False),
@@ -160,11 +163,9 @@ def layer_configurations(tf):
     rows = []
     for layer in examples:
         config = layer.get_config()
-        unsaid = {"groups", "output_padding"}
+        unsaid = set()
         if isinstance(layer, layers.SeparableConv2D):
             unsaid |= {"kernel_initializer", "kernel_regularizer", "kernel_constraint"}
-        if isinstance(layer, layers.Conv2DTranspose):
-            unsaid.add("dilation_rate")
         compared = {key: value for key, value in config.items() if key not in unsaid}
         other = type(layer).from_config({**compared, "name": "other"})
         rows.append([plain_config(compared), other.get_config()["name"], other.name == "other"])

@@ -218,8 +218,58 @@ D.list_files(F + '/*.none')
 len(D.range(3))
 iter(D.range(3))
 """
+RAGGED = """
+D.range(5).map(lambda x: tf.fill([x], x)).ragged_batch(2)
+D.range(5).map(lambda x: tf.fill([x], x)).ragged_batch(2, True, tf.int32)
+D.range(5).map(lambda x: tf.fill([x], x)).apply(X.dense_to_ragged_batch(2, row_splits_dtype=tf.int32))
+D.range(5).map(lambda x: tf.fill([x], x)).ragged_batch(2).unbatch()
+D.range(5).map(lambda x: tf.fill([x], x)).ragged_batch(2).unbatch().batch(3)
+D.range(5).map(lambda x: tf.fill([x], x)).ragged_batch(2).ragged_batch(2)
+D.range(5).map(lambda x: (tf.fill([x], x), {'n': x, 'c': tf.constant([1, 2])})).ragged_batch(3)
+D.range(4).map(lambda x: tf.as_string(tf.fill([2, x], x))).ragged_batch(3)
+D.range(4).map(lambda x: tf.fill([x, x + 1], x)).ragged_batch(3)
+D.range(4).map(lambda x: tf.fill([x, 2], x)).ragged_batch(3).map(lambda x: tf.reduce_sum(x, 1))
+D.range(4).map(lambda x: tf.ragged.range(x + 1)).ragged_batch(3)
+D.from_tensors(tf.ragged.constant([[1, 2], [3]])).repeat(3).batch(2)
+D.from_tensor_slices(tf.ragged.constant([[1, 2], [3], []]))
+D.from_tensor_slices((tf.ragged.constant([[1, 2], [3], []]), [1, 2, 3])).map(lambda a, b: a + b)
+D.from_tensor_slices(tf.ragged.constant([[[1, 2], [3]], [], [[4]]])).batch(2).map(lambda x: x + 1)
+D.range(5).map(lambda x: tf.fill([x], x)).ragged_batch(2).shuffle(2, seed=3).repeat(2).window(2).flat_map(lambda w: w)
+D.from_tensors(tf.ragged.constant([[1], [2, 3]])).padded_batch(2)
+D.from_tensors(1).concatenate(D.from_tensors(tf.ragged.constant([[1]])))
+"""
+LISTS = """
+X.from_list([(1, 'a'), (2, 'b')])
+X.from_list([[1], [2, 3]])
+X.from_list([{'x': [1.], 'y': 2}, {'x': [3., 4.], 'y': 5}]).map(lambda e: e['x'])
+X.from_list([])
+X.from_list((1, 2))
+X.from_list([(1, 2), 3])
+D.from_tensor_slices({'a': [1, 2]}).apply(X.pad_to_cardinality(4))
+D.from_tensor_slices({'a': [[1.], [2.]], 'b': ['x', 'y']}).apply(X.pad_to_cardinality(3, 'real'))
+D.from_tensor_slices({'a': [1, 2]}).apply(X.pad_to_cardinality(2))
+D.range(3).apply(X.pad_to_cardinality(5))
+D.from_tensors(X.index_table_from_dataset(D.from_tensor_slices(['a', 'b'])).lookup(tf.constant(['b', 'c'])))
+D.from_tensors(X.index_table_from_dataset(D.from_tensor_slices(['a', 'b']), 3).lookup(tf.constant(['b', 'c', 'd', 'e'])))
+D.from_tensors(X.index_table_from_dataset(D.range(5, 9), 2, 4, key_dtype=tf.int64).lookup(tf.constant([6, 1, 2], tf.int64)))
+D.from_tensors(X.index_table_from_dataset(D.range(5, 9), vocab_size=2, default_value=7, key_dtype=tf.int64).lookup(tf.constant([6, 7], tf.int64)))
+D.from_tensors(X.index_table_from_dataset(D.range(5, 9), vocab_size=9, key_dtype=tf.int64).lookup(tf.constant([6], tf.int64)))
+D.from_tensors(X.index_table_from_dataset(D.range(5, 9), vocab_size=0))
+D.from_tensors(X.index_table_from_dataset(D.range(5, 9), -1))
+D.from_tensors(X.table_from_dataset(D.from_tensors(('a', 1.5)), default_value=2.5).lookup(tf.constant(['a', 'b'])))
+D.from_tensors(X.table_from_dataset(D.from_tensors((3, 'x')), default_value='n', key_dtype=tf.int32).size())
+D.from_tensors(X.table_from_dataset(D.from_tensors((3, 'x')), key_dtype=tf.int32).size())
+D.from_tensors(X.table_from_dataset(D.from_tensors((3, 4, 5))).size())
+D.from_tensors(X.table_from_dataset(D.from_tensors(([3], 4)), key_dtype=tf.int32).size())
+D.from_tensors(X.table_from_dataset(D.from_tensors((3, 4)), key_dtype=tf.float32).size())
+D.from_tensors(tf.lookup.StaticHashTable(X.DatasetInitializer(D.from_tensors((3, 4))), 0).lookup(tf.constant([3, 4])))
+D.from_tensors(tf.equal(D.range(5).fingerprint(), D.range(5).fingerprint()))
+D.from_tensors(tf.equal(D.range(5).fingerprint(), D.range(6).fingerprint()))
+D.from_tensors(tf.equal(D.range(5).map(lambda x: x + 1).fingerprint(), D.range(5).map(lambda x: x + 2).fingerprint()))
+D.load(F + '/no_folder')
+"""
 GROUPS = {"sources": SOURCES, "functions": FUNCTIONS, "orders": ORDERS, "batches": BATCHES}
-GROUPS |= {"at once": AT_ONCE, "errors": ERRORS}
+GROUPS |= {"at once": AT_ONCE, "errors": ERRORS, "ragged": RAGGED, "lists": LISTS}
 
 
 def expressions(group: str) -> list[str]:
@@ -253,6 +303,8 @@ def shown(value: object) -> object:
     """A value as JSON can hold it: types and numbers."""
     if isinstance(value, dict):
         return {key: shown(item) for key, item in value.items()}
+    if hasattr(value, "nested_row_splits"):
+        return [shown(part) for part in (*value.nested_row_splits, value.flat_values)]
     if hasattr(value, "dense_shape"):
         return [shown(np.asarray(item)) for item in value]
     if isinstance(value, (tuple, list)):
@@ -285,6 +337,7 @@ def outcome(tf, text: str, folder: str) -> dict[str, object]:
             results["shapes"] = str(tf.data.get_output_shapes(dataset))
             iterator = tf.data.make_initializable_iterator(dataset)
             element = iterator.get_next()
+            session.run(tf.tables_initializer())
             session.run(iterator.initializer)
             listed = results["elements"] = []
             while len(listed) < MOST:

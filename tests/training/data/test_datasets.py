@@ -1,6 +1,7 @@
 """`tf.data` against TensorFlow's own answers (make_datasets.py)."""
 
 import base64
+import collections
 import json
 import os
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import flatlite.compat.v1 as tf
 from flatlite.schema.tensorflow.bundle import open_bundle
+from flatlite.training.data import spec_files
 
 from . import dataset_programs as programs
 from . import iterator_programs as iterators
@@ -86,12 +88,56 @@ def test_saved_files(tmp_path):
         load = tf.data.Dataset.load(str(tmp_path), spec)
         element = tf.data.make_one_shot_iterator(load).get_next()
         assert [session.run(element) for _ in range(2)] == [(0, b"0"), (1, b"1")]
-        with pytest.raises(ValueError, match="`element_spec` argument must be provided"):
+        with pytest.raises(tf.errors.NotFoundError, match="element_spec file not found"):
             tf.data.Dataset.load(str(tmp_path))
         with pytest.raises(tf.errors.UnimplementedError, match="take GZIP, or no compression"):
             session.run(load.save(str(tmp_path / "other"), "SNAPPY"))
         with pytest.raises(TypeError, match=r"must return a `tf.int64` scalar tensor"):
             load.save(str(tmp_path / "other"), shard_func=lambda x, text: text)
+
+
+Pair = collections.namedtuple("Pair", "x y")
+DENSE = {"b": tf.TensorSpec([], tf.int32), "a": tf.TensorSpec([2], tf.float32)}
+SPECS = [
+    (
+        (DENSE, tf.SparseTensorSpec([3], tf.int32), tf.TensorSpec([], tf.string)),
+        (
+            "ogNcCiOqAyAKEAoBYRILigIIEgQSAggCGAEKDAoBYhIHigIEEgAYAwoskgIpCAESEaIDDgoH+gEEEgII"
+            "AwoDgAIDGhBTcGFyc2VUZW5zb3JTcGVjIAMKB4oCBBIAGAc="
+        ),
+    ),
+    (
+        tf.RaggedTensorSpec([2, None], tf.int32, 1, tf.int32),
+        "kgI/CAMSJ6IDJAoU+gEREgIIAhILCP///////////wEKA4ACAwoCYAIKA4ACAxoQUmFnZ2VkVGVuc29yU3BlYyAC",
+    ),
+    (
+        tf.data.DatasetSpec((tf.TensorSpec([], tf.int64),)),
+        "kgIpCAUSFqIDEwoMogMJCgeKAgQSABgJCgP6AQAaC0RhdGFzZXRTcGVjIAE=",
+    ),
+    (
+        Pair(tf.TensorSpec(None, tf.float32, "n"), tf.TensorSpec([None, 3], tf.bool)),
+        "sgM4CgRQYWlyEhEKAXgSDIoCCQoBbhICGAEYARIdCgF5EhiKAhUSERILCP///////////wESAggDGAo=",
+    ),
+]
+"""What is known of elements, and the file in which TensorFlow says it."""
+
+
+@pytest.mark.parametrize(("spec", "content"), SPECS, ids=["nested", "ragged", "datasets", "named"])
+def test_files_of_specs(tmp_path, spec, content):
+    spec_files.write(str(tmp_path), spec)
+    assert (tmp_path / "dataset_spec.pb").read_bytes() == base64.b64decode(content)
+    assert spec_files.read(str(tmp_path)) == spec
+    assert type(spec_files.read(str(tmp_path))).__name__ == type(spec).__name__
+
+
+def test_loading_without_a_spec(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        dataset = tf.data.Dataset.from_tensor_slices({"x": [1.5, 2.5], "y": ["a", "b"]})
+        session.run(dataset.save(str(tmp_path)))
+        element = tf.data.make_one_shot_iterator(tf.data.Dataset.load(str(tmp_path))).get_next()
+        assert [session.run(element) for _ in range(2)] == [
+            {"x": 1.5, "y": b"a"}, {"x": 2.5, "y": b"b"}
+        ]  # fmt: skip
 
 
 @pytest.mark.parametrize("pick", [lambda d: d.filter(lambda x: x > 5), lambda d: d.skip(1 << 40)])

@@ -454,6 +454,18 @@ def any_order(tf):
 
 
 @program
+def shuffled_elements(tf):
+    """Elements of a queue in random order, as two seeds have it."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        queue = tf.RandomShuffleQueue(20, 5, [tf.int32], [[]], seed=3)
+        session.run(queue.enqueue_many([np.arange(12)]))
+        values = [queue.dequeue_many(4), queue.dequeue_up_to(2)]
+        taken = [plain(session.run(value)) for value in values]
+        session.run([queue.enqueue(20), queue.close()])
+        return [*taken, plain(session.run(queue.dequeue_up_to(9)))]
+
+
+@program
 def described_runner(tf):
     """Queue runners as messages, and those of an imported graph."""
     with tf.Graph().as_default():
