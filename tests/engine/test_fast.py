@@ -20,7 +20,8 @@ MODULES = ("depthwise_f32", "dots", "gemm_f32", "gemm_f32_packing")
 IN_WIDE_VECTORS = True
 ON_AARCH64 = True
 SIZE, STEP = st.integers(1, 40), st.integers(1, 3)
-LIMITS = st.sampled_from([(-np.inf, np.inf), (0.0, 6.0)])
+LARGEST = float(np.finfo(np.float32).max)
+LIMITS = st.sampled_from([(-np.inf, np.inf), (-LARGEST, LARGEST), (0.0, 6.0)])
 CONVOLUTIONS, DEPTHWISE = ("gemm_f32.convolution", "gemm_f32.lines"), ("depthwise_f32.depthwise",)
 SOME = settings(max_examples=25)
 
@@ -240,16 +241,20 @@ def test_packed_row(vectors, data):
     check(emit, exact.shape, exact, terms, clamp, a, b, bias, kernels=("dots.packed",))
 
 
-def test_nan_and_infinity_stay(vectors):
-    a = np.array([[[np.nan], [np.inf], [-np.inf], [1.0]]], np.float32)
-    b = np.ones((1, 1, 40), np.float32)
+@pytest.mark.parametrize("n", [7, 40, 100])
+@pytest.mark.parametrize("limit", [6.0, LARGEST, np.inf])
+def test_values_far_away_meet_the_limits(vectors, limit, n):
+    """One in a tile, or the sum of a tile's; nan stays."""
+    a = np.ones((1, 60, 1), np.float32)
+    a[0, [1, 20, 21, 59], 0] = np.nan, np.inf, -np.inf, np.inf
+    a[0, 30:34, 0] = LARGEST
+    b = np.ones((1, 1, n), np.float32)
 
     def emit(program, *buffers):
-        gemm.matmul(program, *buffers, clamp=(0.0, 6.0))
+        gemm.matmul(program, *buffers, clamp=(-limit, limit))
 
-    got, _ = run(emit, a, b, None, (1, 4, 40))
-    expected = np.repeat(np.array([[[np.nan], [6.0], [0.0], [1.0]]], np.float32), 40, 2)
-    np.testing.assert_array_equal(got, expected)
+    got, _ = run(emit, a, b, None, (1, 60, n))
+    np.testing.assert_array_equal(got, np.repeat(a.clip(-limit, limit), n, 2))
 
 
 def test_results_end_where_their_memory_ends(vectors):

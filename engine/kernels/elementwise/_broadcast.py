@@ -13,7 +13,7 @@ SHAPE, A, B = range(3)
 PLAIN = "a:T1 b:T1 out~a~b:T1 geometry:int64[2]"
 """The declaration of a kernel around `plain` or `strided`."""
 CHECKED = "a:T1 b:T1 out:T1 geometry:int64[2]"
-"""That of a kernel around `checked` or `nonnegative`, which look at all of `b` first."""
+"""That of a kernel around `checked` or `nonnegative`, which look at their part of `b` first."""
 
 
 @inline
@@ -143,32 +143,50 @@ def strided(formula):
     return of_module(formula, run)
 
 
-def checked(formula, loop=strided):
-    """Like `strided`, or another loop, of integers which `b` divides."""
-    divide = inline(loop(formula))
+def refusing(is_refused, code):
+    """`checked` for what `is_refused` holds of, reported by `code` with its position."""
+    is_refused = inline(is_refused)
 
-    def run(a, b, out, geometry, first, last, fault):
-        for i in range(b.size):
-            if b[i] == 0:
-                set_fault(fault, DIVISION_BY_ZERO, i, 0)
-                return
-        divide(a, b, out, geometry, first, last, fault)
+    def check(b, geometry, first, last, fault):
+        begin, end = 0, b.size
+        if geometry.shape[1] == 1 and geometry[B, 0] == 1:  # other items look at the others
+            begin, end = first, last
+        n_refused = 0
+        for i in range(begin, end):  # vectors, as there is no way out
+            n_refused += 1 if is_refused(b[i]) else 0
+        if n_refused == 0:
+            return True
+        while not is_refused(b[begin]):
+            begin += 1
+        set_fault(fault, code, begin, b[begin])
+        return False
 
-    return of_module(formula, run)
+    check = inline(check)
+
+    def around(formula, loop=strided):
+        compute = inline(loop(formula))
+
+        def run(a, b, out, geometry, first, last, fault):
+            if check(b, geometry, first, last, fault):
+                compute(a, b, out, geometry, first, last, fault)
+
+        return of_module(formula, run)
+
+    return around
 
 
-def nonnegative(formula):
-    """Like `strided`, of a `b` that is not negative."""
-    compute = inline(strided(formula))
+def _is_zero(value):
+    return value == 0
 
-    def run(a, b, out, geometry, first, last, fault):
-        for i in range(b.size):
-            if b[i] < 0:
-                set_fault(fault, NEGATIVE_VALUE, i, b[i])
-                return
-        compute(a, b, out, geometry, first, last, fault)
 
-    return of_module(formula, run)
+def _is_negative(value):
+    return value < 0
+
+
+checked = refusing(_is_zero, DIVISION_BY_ZERO)
+"""Like `strided`, or another loop, of integers which `b` divides."""
+nonnegative = refusing(_is_negative, NEGATIVE_VALUE)
+"""Like `strided`, of a `b` that is not negative."""
 
 
 def of_module(formula, run):

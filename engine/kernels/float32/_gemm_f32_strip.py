@@ -10,13 +10,11 @@ from numba import types
 
 from ...build.kernel import microkernel
 from ...build.vector import FLOAT, WORD, Writer
+from ...tiling import PANEL
 from ._gemm_f32_tile import ROW, Totals, finish, narrow_height, part_heights, shape
 
-_SIGNATURE = types.void(*[types.int64] * 14, types.float32, types.float32)
-_SIGNATURE_PART = types.void(
-    *[types.int64] * 14, types.float32, types.float32, types.int64, types.int64
-)
-
+_NARROW = types.void(*[types.int64] * 14, types.float32, types.float32)
+_WHOLE = types.void(*[types.int64] * 14, types.float32, types.float32, types.int64, types.int64)
 
 _MOST_ADDRESSES = 10
 """Rows whose addresses are all in registers. Those of more are added up for each product anew, if
@@ -39,16 +37,41 @@ def _never_unroll(module, loop_end):
 
 
 class _Strip:
-    """Writes the tiles of a strip, `n_vectors` wide; `strip_of` says what the arguments are."""
+    """Writes the tiles of a strip, `n_vectors` wide; `strip` says what the arguments are."""
 
-    def __init__(self, builder, simd, n_vectors, arguments):
+    def __init__(self, builder, simd, n_vectors, arguments, part=(), panels=()):
         self.w, self.n_vectors = Writer(builder, simd), n_vectors
         self.row_bytes = self.w.bytes * shape(simd)[1]
         self.inputs, self.sums, self.results = arguments[:4], arguments[4:10], arguments[10:16]
-        self.part = arguments[16:]
+        self.part, self.panels = part, panels
 
-    def tile(self, row, height, is_whole=False):
-        """`height` rows from `row` on; those beyond the last, if not `is_whole`, are like it."""
+    def tiles(self, row, height, is_whole=False):
+        """The tiles of `height` rows from `row` on; those beyond the last are like it.
+
+        There are none of these if they are `is_whole`.
+        """
+        if not self.panels:
+            self.tile(row, height, is_whole)
+            return
+        w, builder = self.w, self.w.builder
+        (pitch, tile_bytes), width = self.panels, self.n_vectors * w.width
+        sums, results = self.sums, self.results
+        depth, per_chain, bias, weights, weights_pitch, totals = sums
+        out, out_step, n_rows, columns, *limits = results
+        with w.loop(0, columns, width) as (column, _):
+            panel = builder.mul(builder.sdiv(column, WORD(PANEL)), pitch)
+            within = builder.srem(column, WORD(PANEL))
+            offset = builder.mul(builder.sdiv(within, WORD(width)), tile_bytes)
+            bias_here = builder.add(builder.add(bias, panel), w.mul(within, 4))
+            weights_here = builder.add(builder.add(weights, panel), offset)
+            self.sums = depth, per_chain, bias_here, weights_here, weights_pitch, totals
+            self.results = [builder.add(out, w.mul(column, 4)), out_step, n_rows]
+            self.results += [builder.sub(columns, column), *limits]
+            self.tile(row, height, is_whole)
+        self.sums, self.results = sums, results
+
+    def tile(self, row, height, is_whole):
+        """The tile at `row`."""
         w, builder, n_vectors = self.w, self.w.builder, self.n_vectors
         x, x_step, segments, x_pitch = self.inputs
         depth, per_chain, bias, weights, weights_pitch, sums = self.sums
@@ -134,46 +157,49 @@ class _Strip:
         return pointers
 
 
-def _strip(builder, simd, n_vectors, arguments):
-    height, n_rows = narrow_height(simd) if n_vectors == 1 else shape(simd)[0], arguments[12]
-    strip_tiles = _Strip(builder, simd, n_vectors, arguments)
+def _write(strip_tiles, height):
+    """Writes all tiles of a strip, of `height` rows and, at its end, fewer."""
+    builder, n_rows = strip_tiles.w.builder, strip_tiles.results[2]
     n_last = builder.srem(n_rows, WORD(height))
     end, fewer = builder.sub(n_rows, n_last), 0
     is_short = height > _MOST_ADDRESSES and not strip_tiles.part
     with strip_tiles.w.loop(0, end, height) as (row, _):
-        strip_tiles.tile(row, height, is_whole=is_short)
+        strip_tiles.tiles(row, height, is_whole=is_short)
     for part_height in sorted({*part_heights(height), height}):
         is_more = builder.icmp_signed(">", n_last, WORD(fewer))
         fits = builder.icmp_signed("<=", n_last, WORD(part_height))
         with builder.if_then(builder.and_(is_more, fits)):
-            strip_tiles.tile(end, part_height)
+            strip_tiles.tiles(end, part_height)
         fewer = part_height
 
 
-@microkernel(_SIGNATURE)
+@microkernel(_WHOLE)
 def strip(builder, simd, *arguments):
-    """out = clamp(bias + sums of products) for `n_rows` rows, as wide as a tile.
+    """out = clamp(bias + sums of products) for `n_rows` rows: all columns of some, then the next.
 
     Arguments: the address of the first row of inputs, and bytes from row to row; how many segments,
     and bytes from one to the next; products in each, and how many segments are a chain; the
     addresses of the bias and of the weights, and bytes from segment to segment of these; where
     totals may lie; the address of the first results, bytes from row to row, how many rows, and how
-    many columns are to be written; the limits.
+    many columns are to be written; the limits; bytes from panel to panel, and from one tile's
+    weights to the next's. The first column is that of a panel if there is more than one tile.
     """
-    _strip(builder, simd, shape(simd)[1], arguments)
+    height, n_vectors = shape(simd)
+    _write(_Strip(builder, simd, n_vectors, arguments[:16], panels=arguments[16:]), height)
 
 
-@microkernel(_SIGNATURE)
+@microkernel(_NARROW)
 def narrow_strip(builder, simd, *arguments):
     """What `strip` does, for one vector of columns."""
-    _strip(builder, simd, 1, arguments)
+    _write(_Strip(builder, simd, 1, arguments), narrow_height(simd))
 
 
-@microkernel(_SIGNATURE_PART)
+@microkernel(_WHOLE)
 def part_strip(builder, simd, *arguments):
     """What `strip` does, for some of the products: `out` has the totals so far, or none yet.
 
-    It goes on with them where the argument after those of `strip` is not 0. The last is an address
-    from where to fetch ahead as many weights as it reads.
+    It goes on with them where the argument after the limits is not 0. The last is an address from
+    where to fetch ahead as many weights as it reads. It is as wide as a tile.
     """
-    _strip(builder, simd, shape(simd)[1], arguments)
+    height, n_vectors = shape(simd)
+    _write(_Strip(builder, simd, n_vectors, arguments[:16], part=arguments[16:]), height)

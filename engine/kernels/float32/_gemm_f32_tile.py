@@ -17,6 +17,7 @@ ROW = 4 * PANEL  # bytes of a row of a panel
 _TABLE = 8 * BLOCK_ROWS  # bytes of a table
 _TILES = {(16, 32): (14, 2), (8, 16): (6, 2), (4, 32): (6, 4), (4, 16): (4, 2)}
 """Width and number of the vector registers -> rows and vectors of a tile."""
+_LARGEST = 3.4028234663852886e38  # of finite float32
 _NARROW_ROWS = {16: 11, 8: 8, 4: 8}
 """Width of the vector registers -> rows of a tile of one vector.
 
@@ -160,8 +161,7 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
 
 def finish(w, values, targets, columns, low, high):
     """Stores the first `columns` results of each row at its target."""
-    low, high = w.repeat(low), w.repeat(high)
-    values = [w.clamp(value, low, high) for value in values]
+    values = _clamped(w, values, low, high)
     n_vectors = len(values) // len(targets)
     is_full = w.builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
     with w.builder.if_else(is_full) as (every_column, first_columns):
@@ -170,6 +170,36 @@ def finish(w, values, targets, columns, low, high):
         with first_columns:
             n_columns = [w.builder.sub(columns, WORD(v * w.width)) for v in range(n_vectors)]
             _store(w, values, targets, [w.mask(count) for count in n_columns])
+
+
+def _clamped(w, values, low, high):
+    """The values within the limits; as they are if these are those of finite numbers, and all are.
+
+    Their sum, of one addition for each where limits take two instructions, is finite then.
+    """
+    builder, before = w.builder, w.builder.block
+    sums = values
+    while len(sums) > 1:
+        pairs = zip(sums[::2], sums[1::2], strict=False)
+        sums = [w.add(*pair) for pair in pairs] + ([sums[-1]] if len(sums) % 2 else [])
+    is_far = builder.fcmp_unordered("uno", builder.fsub(sums[0], sums[0]), w.zero())
+    lanes = ir.IntType(w.width)
+    is_any_far = builder.icmp_unsigned("!=", builder.bitcast(is_far, lanes), lanes(0))
+    is_narrow = builder.or_(
+        builder.fcmp_ordered(">", low, FLOAT(-_LARGEST)),
+        builder.fcmp_ordered("<", high, FLOAT(_LARGEST)),
+    )
+    with builder.if_then(builder.or_(is_any_far, is_narrow)):
+        limits = w.repeat(low), w.repeat(high)
+        limited = [w.clamp(value, *limits) for value in values]
+        inside = builder.block
+    merged = []
+    for value, other in zip(values, limited, strict=True):
+        phi = builder.phi(w.vector)
+        phi.add_incoming(value, before)
+        phi.add_incoming(other, inside)
+        merged.append(phi)
+    return merged
 
 
 def _store(w, values, targets, masks):

@@ -99,6 +99,7 @@ def strips(inputs, n_rows, out, out_step, weights, panels, begin, end, sums, low
     x, x_step, segments, x_pitch = inputs
     depth, skipped, pitch, per_chain, products = weights
     width, column = tile_columns(), begin
+    is_near = 4 * products * (end - begin) <= _NEAR_ALL_WEIGHTS
     while column < end:
         panel = column // PANEL
         start, within = panels.start + panel * panels.pitch, column - panel * PANEL
@@ -108,11 +109,16 @@ def strips(inputs, n_rows, out, out_step, weights, panels, begin, end, sums, low
             narrow_strip(x, x_step, segments, x_pitch, depth, per_chain, start + 4 * within, first,
                          4 * pitch * width, sums, out + 4 * column, out_step, n_rows, columns,
                          low, high)  # fmt: skip
-        else:
-            strip(x, x_step, segments, x_pitch, depth, per_chain, start + 4 * within, first,
-                  4 * pitch * width, sums, out + 4 * column, out_step, n_rows, columns,
-                  low, high)  # fmt: skip
-        column += width
+            column += width
+            continue
+        at_once = min(columns, width)
+        if is_near:
+            at_once = min(columns, end - column)
+            at_once -= at_once % width if at_once % width <= vector_width() else 0
+        strip(x, x_step, segments, x_pitch, depth, per_chain, start + 4 * within, first,
+              4 * pitch * width, sums, out + 4 * column, out_step, n_rows, at_once, low, high,
+              panels.pitch, 4 * products * width)  # fmt: skip
+        column += (at_once + width - 1) // width * width
 
 
 @inline
