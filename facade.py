@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
+
+from .collection import collection_paused
 
 Homes = Mapping[str, str]
 """Module, from the root -> the public names it has; `new=old` is `old` under another name."""
@@ -31,7 +35,9 @@ def facade(
             words = f"module '{module}' has no attribute '{name}'"
             raise AttributeError(f"{words}: {advice}" if advice else words)
         home, attribute = homes[name]
-        home_module = importlib.import_module(f".{home}", __package__)
+        path = f"{__package__}.{home}"
+        with nullcontext() if path in sys.modules else collection_paused():
+            home_module = importlib.import_module(path)
         return getattr(home_module, attribute) if attribute else home_module
 
     return names, get, lambda: names

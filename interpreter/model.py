@@ -60,7 +60,7 @@ class LoadedModel:
         self._giving: dict[tuple[int, tuple[int, ...]], SubgraphSpec] = {}
         plan = self.cached_plan
         if plan is None:
-            from .collection import collection_paused
+            from ..collection import collection_paused
 
             with collection_paused():  # before modules are imported, which makes much as well
                 from .file_specs import check_operators
@@ -70,8 +70,8 @@ class LoadedModel:
 
     @cached_property
     def _record(self) -> Record:
+        from ..collection import collection_paused
         from ..schema.flatbuffer import parse
-        from .collection import collection_paused
 
         with collection_paused():
             return parse(self.content)

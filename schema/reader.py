@@ -51,8 +51,8 @@ _Argument: TypeAlias = "_Kind | np.dtype | None"
 _Decode = Callable[..., FieldValue]  # (reader, argument, where, offset)
 _Scalar: TypeAlias = "tuple[str, int, tables.Default, str, int | None]"
 """field, slot, default, its code of `struct`, how many members its enum has"""
-_Pointer: TypeAlias = "tuple[str, int, _Decode, _Argument]"
-"""field, slot, what reads it, and what that is told"""
+_Pointer: TypeAlias = "tuple[str, int, _Decode, str | np.dtype | None]"
+"""field, slot, what reads it, and what that is told: of tables their name"""
 _Union: TypeAlias = "tuple[str, int, _Members]"
 """field, slot, tables it may hold"""
 _ACTIVATION = "fused_activation_function"
@@ -355,7 +355,7 @@ class _Kind:
     """How the fields of one table of the schema are read."""
 
     def __init__(self, name: str, schema: Schema) -> None:
-        self.name = name
+        self.name, self.schema = name, schema
         class_ = record(name, schema)
         self.make = partial(object.__new__, class_)
         self.plain: list[_Scalar] = []
@@ -377,15 +377,18 @@ class _Kind:
                 read_numbers = _Reader.flags if dtype.char == "?" else _Reader.numbers
                 self.pointers.append((field, slot, read_numbers, dtype))
             elif type_ == inner:
-                self.pointers.append((field, slot, _Reader.table, _kind(inner, schema)))
+                self.pointers.append((field, slot, _Reader.table, inner))
             else:
-                kind = _kind(inner, schema)
-                self.pointers.append((field, slot, _Reader.table_list, kind))
+                self.pointers.append((field, slot, _Reader.table_list, inner))
+
+    def told(self, argument: str | np.dtype | None) -> _Argument:
+        """What a pointer's reader is told: the kind of tables, made when a file first has one."""
+        return _kind(argument, self.schema) if isinstance(argument, str) else argument
 
 
 @cache
 def _kind(name: str, schema: Schema) -> _Kind:
-    """The kind of a table, made when a file first has one."""
+    """The kind of a table."""
     return _Kind(name, schema)
 
 
@@ -423,7 +426,7 @@ class _Layout:
             (f, index[slot], limit) for f, slot, *_, limit in kind.plain if limit and slot in index
         ]
         self.pointers = [
-            (f, index[slot], vtable[slot], decode, argument)
+            (f, index[slot], vtable[slot], decode, kind.told(argument))
             for f, slot, decode, argument in kind.pointers
             if slot in index
         ]

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ...interpreter.collection import collection_paused
+from ...collection import collection_paused
 from ...schema.errors import ConverterError
 from ..sources.positions import arranged
 from ..sources.source import GraphSource, Source

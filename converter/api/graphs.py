@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...interpreter.collection import collection_paused
+from ...collection import collection_paused
 from ...schema.errors import ConverterError
 from ...schema.operators import operator
 from ..ophint.ophint import OpHint

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from ...collection import collection_paused
 from ...graph.core.graph import Graph, Tensor
 from ...graph.core.shapes import Shape
 from ...graph.core.signatures.attributes import read_shape
 from ...graph.format.graphdef import import_graph_def
-from ...interpreter.collection import collection_paused
 from ...schema.errors import noted
 from ...schema.tensorflow.saved_model import (
     ASSETS,

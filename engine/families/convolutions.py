@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from ..plan.program import Program
     from .parameters import Sliding
 
+_MAX_RUN_DEPTH = 32
+"""Channels up to which a row of taps is read as one run of a padded copy."""
+
+
+def reads_runs(weights: Buffer, sliding: Sliding, groups: int) -> bool:
+    """Whether the input under a row of taps is read as one run."""
+    _, _, width, depth = weights.shape
+    return groups == 1 and sliding.dilation[1] == 1 and depth <= _MAX_RUN_DEPTH and width > 1
+
 
 def phases(
     program: Program,

@@ -16,15 +16,14 @@ import numpy as np
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..records import ConvGeometry, Int16Epilogue, ItemSize
 from ..tiling import BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES
-from .convolutions import pad_input, phases
-from .gemm_i8 import amx_pitch, amx_rows, reads_runs
+from .convolutions import pad_input, phases, reads_runs
 from .multipliers import (
     fits_int32,
     parity_terms,
     requantize_terms_i16,
     value_of,
 )
-from .partition import HALF_TILE
+from .partition import HALF_TILE, amx_pitch, amx_rows
 from .quantization import Hybrid, Quantized, Scheme
 
 if TYPE_CHECKING:

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..build.target import amx
 from ..plan.buffer import Buffer, arena, constant
 from ..records import ConvGeometry, Int8Epilogue, Int8Packing
 from ..tiling import (
     AMX_DEPTH,
     BLOCK_BYTES,
-    BLOCK_ROWS,
     CHANNEL_BLOCK,
     NARROW_COLUMNS,
     NARROW_DEPTH,
@@ -26,9 +24,9 @@ from ..tiling import (
     TABLES,
     TILE_HEADERS,
 )
-from .convolutions import copy_padded, pad_input, phases
+from .convolutions import copy_padded, pad_input, phases, reads_runs
 from .multipliers import largest_size, requantize_terms_i8, value_of
-from .partition import partition_int8
+from .partition import DOT_LENGTH, amx_pitch, amx_rows, partition_int8
 from .quantization import Hybrid, Int8Operand, Quantized, Scheme, row_numbers
 
 if TYPE_CHECKING:
@@ -36,16 +34,10 @@ if TYPE_CHECKING:
     from .parameters import Sliding
 
 _INT8_DTYPES = {np.dtype(np.int8), np.dtype(np.uint8)}
-_DOT_LENGTH = 4
-"""Products that one instruction adds; the last of a row are read with those before them."""
 _MAX_DEPTH = BLOCK_BYTES // 2 - 2 * AMX_DEPTH
 """Products of a row, which has to fit in a block as int16 (kernels/int8/_gemm_i8_block.py)."""
-_MAX_RUN_DEPTH = 32
-"""Channels up to which a row of taps is read as one run of a padded copy."""
 _MIN_NARROW_ROWS = 7
 """Rows from which narrow tiles pay: they have no forms for a part of their rows."""
-_MIN_AMX_ROWS, _MIN_AMX_DEPTH = 6, 16
-"""Rows, and products of a sum, for which AMX pays."""
 _MAX_IN_PLACE_PITCH = 512
 """Bytes of a row up to which AMX reads the rows where they lie."""
 
@@ -95,21 +87,15 @@ def fits_convolution(
     taps, depth = prod(weights.shape[1:3]), weights.shape[3]
     if runs:
         taps, depth = weights.shape[1], depth * weights.shape[2]
-    fits_block = taps <= TABLES - TILE_HEADERS and taps * (depth + _DOT_LENGTH) <= _MAX_DEPTH
+    fits_block = taps <= TABLES - TILE_HEADERS and taps * (depth + DOT_LENGTH) <= _MAX_DEPTH
     return fits_block and fits(x, weights, bias, out, scheme)
 
 
-def reads_runs(weights: Buffer, sliding: Sliding, groups: int) -> bool:
-    """Whether the input under a row of taps is read as one run."""
-    _, _, width, depth = weights.shape
-    return groups == 1 and sliding.dilation[1] == 1 and depth <= _MAX_RUN_DEPTH and width > 1
-
-
 def _with_prefix(program: Program, values: Buffer, depth: int) -> Buffer:
-    """`values`, after as many unused bytes as a kernel may read if `depth` is below _DOT_LENGTH."""
-    if depth >= _DOT_LENGTH:
+    """`values`, after as many unused bytes as a kernel may read if `depth` is below DOT_LENGTH."""
+    if depth >= DOT_LENGTH:
         return values
-    out = arena((_DOT_LENGTH + values.size,), np.int8).part(_DOT_LENGTH, values.size)
+    out = arena((DOT_LENGTH + values.size,), np.int8).part(DOT_LENGTH, values.size)
     program.call("copy.copy", values.ravel(), out, split=values.size)
     return out.reshape(values.shape)
 
@@ -194,9 +180,9 @@ def _pack(
 ) -> Buffer:
     batch, n, count = weights.shape
     depth = count // segments
-    rows = amx_rows(segments, depth) if for_amx else segments * ceil(depth / _DOT_LENGTH)
+    rows = amx_rows(segments, depth) if for_amx else segments * ceil(depth / DOT_LENGTH)
     if numbers["n_vectors"]:
-        rows = segments * ceil(depth / NARROW_DEPTH) * (NARROW_DEPTH // _DOT_LENGTH)
+        rows = segments * ceil(depth / NARROW_DEPTH) * (NARROW_DEPTH // DOT_LENGTH)
     out = arena((batch, ceil(n / PANEL), 1 + rows, 4 * PANEL), weights.dtype)
     program.call(
         "gemm_i8.pack",
@@ -247,19 +233,6 @@ def _dequantize_terms(
     return constant(terms), {"low": scheme.clamp[0], "high": scheme.clamp[1]}
 
 
-def amx_pitch(rows: int, segments: int, depth: int, planes: int = 1) -> int:
-    """Bytes between rows of inputs for AMX; 0 where it is not to be used.
-
-    `planes` is the bytes of an input.
-    """
-    count = segments * ceil(depth / _DOT_LENGTH) * _DOT_LENGTH
-    if not amx() or rows < _MIN_AMX_ROWS or count < _MIN_AMX_DEPTH:
-        return 0
-    blocks = ceil(count / AMX_DEPTH)
-    pitch = AMX_DEPTH * ((blocks + 1) | 1)  # odd: rows lie in different places of the nearest cache
-    return pitch if BLOCK_ROWS * planes * pitch <= BLOCK_BYTES else 0
-
-
 def narrow_vectors(rows: int, depth: int, n: int, in_place: bool) -> int:
     """Vectors of columns of narrow tiles (kernels/int8/_gemm_i8_narrow.py); 0 for other tiles.
 
@@ -270,15 +243,6 @@ def narrow_vectors(rows: int, depth: int, n: int, in_place: bool) -> int:
     vectors = ceil(n / NARROW_COLUMNS)
     fits = rows >= _MIN_NARROW_ROWS and missing < (depth if in_place else 1)
     return vectors if fits and vectors <= NARROW_VECTORS else 0
-
-
-def amx_rows(segments: int, depth: int) -> int:
-    """Rows of four products in a panel for AMX."""
-    return (
-        AMX_DEPTH
-        // _DOT_LENGTH
-        * ceil(segments * ceil(depth / _DOT_LENGTH) * _DOT_LENGTH / AMX_DEPTH)
-    )
 
 
 def _flip(dtype: np.dtype) -> int:
@@ -359,7 +323,7 @@ def convolution(
         else:
             if runs and hybrid:
                 image = pad_input(program, image, *window)
-            operand = scheme.int8_input(program, image, 1, _DOT_LENGTH + depth)
+            operand = scheme.int8_input(program, image, 1, DOT_LENGTH + depth)
             values, zero = operand.values.reshape(image.shape), operand.zero_point or 0
             if in_place:
                 values = _as_tiles_read(program, values, padded, padding, zero)
@@ -391,7 +355,7 @@ def _rounded_as_tiles_read(
     scheme: Hybrid,
 ) -> tuple[Int8Operand, Buffer]:
     """An image quantized to int8, and `_as_tiles_read` of that; `depth` is as there."""
-    terms, inverses = row_numbers(program, x, 1, _DOT_LENGTH + depth, scheme.asymmetric)
+    terms, inverses = row_numbers(program, x, 1, DOT_LENGTH + depth, scheme.asymmetric)
     copy, (_, height, width, channels) = _amid_bytes(shape), x.shape
     program.call(
         "gemm_i8.pad_rounded",
@@ -427,7 +391,7 @@ def transposed_convolution(
     fill = 0 if isinstance(scheme, Hybrid) else scheme.zero_points[1]
     phase_filters = [*phases(program, weights, out, sliding, fill)]
     for image, result in _images(x, out, scheme):
-        operand = scheme.int8_input(program, image, 1, _DOT_LENGTH + x.shape[3])
+        operand = scheme.int8_input(program, image, 1, DOT_LENGTH + x.shape[3])
         values = _with_prefix(program, operand.values.reshape(image.shape), x.shape[3])
         for phase_filter, geometry in phase_filters:
             filters = phase_filter.reshape(
@@ -480,7 +444,7 @@ def _windows(
     )  # fmt: skip
     item_size, items = partition_int8(program, pixels, depth * segments, n, pitch > 0)
     if x.zero_point is not None:
-        padding = constant(np.full(_DOT_LENGTH + depth, x.zero_point, np.int8))
+        padding = constant(np.full(DOT_LENGTH + depth, x.zero_point, np.int8))
     else:
         padding = x.row_terms[2].ravel()
     program.call(
@@ -489,7 +453,7 @@ def _windows(
         packed.panels,
         packed.terms,
         *x.row_terms[:2],
-        padding.part(_DOT_LENGTH, depth),
+        padding.part(DOT_LENGTH, depth),
         constant(np.array(geometry, np.int64)),
         out,
         split=groups * items,

@@ -1,4 +1,4 @@
-"""How matrix products in tiles are partitioned among threads."""
+"""How matrix products in tiles are partitioned among threads, and how AMX reads them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..build import target
 from ..records import ItemSize
-from ..tiling import BLOCK_ROWS, PANEL
+from ..tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, PANEL
 
 if TYPE_CHECKING:
     from ..plan.program import Program
@@ -19,6 +19,11 @@ _MANY_ROWS = 98  # rows of a thread that are enough for items twice as high
 _PRODUCTS_PER_TRANSFER = 27  # done while a thread fetches an element that another one wrote
 _LARGE = 1 << 20  # bytes of weights that no near cache has any more
 _WEIGHTS_PER_TRANSFER = 5  # read from a far cache while an element another thread wrote is fetched
+
+DOT_LENGTH = 4
+"""Products that one instruction adds; the last of a row are read with those before them."""
+_MIN_AMX_ROWS, _MIN_AMX_DEPTH = 6, 16
+"""Rows, and products of a sum, for which AMX pays."""
 
 
 def tile_step() -> int:
@@ -84,3 +89,23 @@ def partition_int8(
 def _most_rows(program: Program, height: int, rows: int) -> int:
     """The rows of the thread that has most of them, where an item has so many `rows`."""
     return rows * ceil(ceil(height / rows) / program.threads)
+
+
+def amx_pitch(rows: int, segments: int, depth: int, planes: int = 1) -> int:
+    """Bytes between rows of inputs for AMX; 0 where it is not to be used.
+
+    `planes` is the bytes of an input.
+    """
+    count = segments * ceil(depth / DOT_LENGTH) * DOT_LENGTH
+    if not target.amx() or rows < _MIN_AMX_ROWS or count < _MIN_AMX_DEPTH:
+        return 0
+    blocks = ceil(count / AMX_DEPTH)
+    pitch = AMX_DEPTH * ((blocks + 1) | 1)  # odd: rows lie in different places of the nearest cache
+    return pitch if BLOCK_ROWS * planes * pitch <= BLOCK_BYTES else 0
+
+
+def amx_rows(segments: int, depth: int) -> int:
+    """Rows of four products in a panel for AMX."""
+    return (
+        AMX_DEPTH // DOT_LENGTH * ceil(segments * ceil(depth / DOT_LENGTH) * DOT_LENGTH / AMX_DEPTH)
+    )

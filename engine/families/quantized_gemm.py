@@ -6,7 +6,6 @@ subtracts the zero points of the operands and requantizes the sums.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
-from . import gemm_i8
+from .convolutions import reads_runs
 from .layout import move
 from .products import (
     as_matrices,
@@ -36,12 +35,15 @@ if TYPE_CHECKING:
     from .parameters import Sliding
 
 
-def _tiled() -> Iterator[ModuleType]:
-    """The modules with kernels faster than plain_int, where they fit; those of int8 first."""
-    yield gemm_i8
-    from . import gemm_i16
+def _tiled(x: Buffer) -> ModuleType:
+    """The module with kernels faster than plain_int for inputs such as `x`, where they fit."""
+    if x.dtype == np.int16:
+        from . import gemm_i16
 
-    yield gemm_i16
+        return gemm_i16
+    from . import gemm_i8
+
+    return gemm_i8
 
 
 def matmul(
@@ -69,20 +71,13 @@ def matmul(
         repeated = arena((*batch, *a.shape[-2:]), a.dtype)
         move(program, View.of(a).broadcast(repeated.shape), View.of(repeated))
         a = repeated
-    for module in _tiled():
-        if module.fits_matmul(a, b, bias, out, scheme):
-            b = b if transpose_b else swap_last_two(program, b)
-            batch_indices = matrix_of(batch, a.shape[:-2]), matrix_of(batch, b.shape[:-2])
-            module.matmul(
-                program,
-                as_matrices(a),
-                as_matrices(b),
-                bias,
-                *batch_indices,
-                as_matrices(out),
-                scheme,
-            )
-            return
+    module = _tiled(a)
+    if module.fits_matmul(a, b, bias, out, scheme):
+        b = b if transpose_b else swap_last_two(program, b)
+        batch_indices = matrix_of(batch, a.shape[:-2]), matrix_of(batch, b.shape[:-2])
+        matrices = as_matrices(a), as_matrices(b), bias, *batch_indices, as_matrices(out)
+        module.matmul(program, *matrices, scheme)
+        return
     b = swap_last_two(program, b) if transpose_b else b
     a, scales = scheme.int16_input(program, a, a.size // a.shape[-1])
     b = scheme.int16_weights(program, b)
@@ -119,16 +114,14 @@ def conv2d(
         filters = permute(program, weights.reshape(weights.shape[:3]), (1, 2, 0))
         depthwise(program, x, filters, bias, out, sliding, scheme=scheme)
         return
-    if groups == 1 and weights.shape[1:3] == (3, 3):
+    if groups == 1 and weights.shape[1:3] == (3, 3) and x.dtype != np.int16:
         from . import winograd_i8
 
         if winograd_i8.fits(x, weights, bias, out, scheme, sliding):
             winograd_i8.convolution(program, x, weights, bias, out, sliding, scheme)
             return
-    runs = gemm_i8.reads_runs(weights, sliding, groups)
-    for module in _tiled():
-        if not module.fits_convolution(x, weights, bias, out, scheme, runs):
-            continue
+    module, runs = _tiled(x), reads_runs(weights, sliding, groups)
+    if module.fits_convolution(x, weights, bias, out, scheme, runs):
         if (
             weights.shape[1:3] == tuple(sliding.stride) == (1, 1)
             and groups == 1
@@ -177,10 +170,10 @@ def transpose_conv2d(
     if columns_meet(x, weights, bias, out, sliding):
         scheme = scheme.repeated(weights.shape[2])
         weights, bias, out, sliding = columns_as_channels(program, weights, bias, out, sliding)
-    for module in _tiled():
-        if module.fits_convolution(x, weights, bias, out, scheme):
-            module.transposed_convolution(program, x, weights, bias, out, sliding, scheme=scheme)
-            return
+    module = _tiled(x)
+    if module.fits_convolution(x, weights, bias, out, scheme):
+        module.transposed_convolution(program, x, weights, bias, out, sliding, scheme=scheme)
+        return
     x, scales = scheme.int16_input(program, x, x.shape[0])
     filters = permute(program, scheme.int16_weights(program, weights), (1, 2, 3, 0))
     sums = arena(out.shape, scheme.accumulator)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant, zeros
-from . import gemm_f32
 
 if TYPE_CHECKING:
     from ..plan.program import Program
@@ -47,6 +46,8 @@ def convolution(
     clamp: Clamp,
 ) -> None:
     """`gemm.conv2d` with filters of 3x3, without steps."""
+    from . import gemm_f32  # winograd_i8.py needs the tiles alone
+
     batch, height, width, n = out.shape
     channels = weights.shape[3]
     tiles_h, tiles_w = ceil(height / 2), ceil(width / 2)

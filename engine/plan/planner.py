@@ -13,8 +13,8 @@ import numpy as np
 
 from . import fusion
 from .arena import aligned
-from .branches import loops
 from .buffer import ARENA, CONSTANT, PERSISTENT
+from .instruction import Branch
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -153,10 +153,18 @@ def constant_instructions(
 def _handed_on(instructions: Sequence[AnyInstruction]) -> set[Storage]:
     """Storages that are written before a loop and in it: other bytes in each iteration."""
     handed_on: set[Storage] = set()
-    for first, last in loops(instructions):
+    for first, last in _loops(instructions):
         within = {storage for x in instructions[first:last] for storage in x.writes}
         handed_on |= within.intersection(s for x in instructions[:first] for s in x.writes)
     return handed_on
+
+
+def _loops(instructions: Sequence[AnyInstruction]) -> list[tuple[int, int]]:
+    if not any(type(x) is Branch for x in instructions):
+        return []
+    from .branches import loops  # few programs have any
+
+    return loops(instructions)
 
 
 def lifetimes(
@@ -183,7 +191,7 @@ def lifetimes(
         for storage in instruction.writes:
             if storage.kind == ARENA and storage not in known:
                 alive.setdefault(storage, [i, i])[1] = i
-    for first, last in loops(instructions):
+    for first, last in _loops(instructions):
         for span in alive.values():
             if span[0] < first <= span[1] < last:  # read again in the next iteration
                 span[1] = last

@@ -512,10 +512,12 @@ class Program:
         self._addresses[storage] = address
 
     def _make_segments(self, layout: Layout) -> None:
-        from .branches import segments
-
         instructions, pools = self.instructions, None
-        spans = segments(instructions)
+        spans = [(0, len(instructions))] if instructions else []
+        if any(type(x) is not Instruction for x in instructions):
+            from .branches import segments  # few programs have several
+
+            spans = segments(instructions)
         for first, stop in spans:
             resolve_targets(instructions[first:stop])
         table = self._table(_natives(instructions))

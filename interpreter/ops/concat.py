@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families.elementwise import look_up
+from ...engine.families.fixedpoint import rounded
 from ...engine.families.layout import move
 from ...engine.plan.buffer import Buffer, arena, constant
 from ...engine.plan.view import View
@@ -17,7 +18,6 @@ from ..checks import one_scale, required, same_dtype
 from ..plan.substitution import moves_any
 from ..registry import op
 from .quantized import to_int32, wrapped
-from .tables import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

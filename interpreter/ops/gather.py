@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.families.conversion import convert
 from ...engine.families.layout import copy, fill, write_box
 from ...engine.plan.buffer import arena, constant
 from ...engine.sizes import is_plain
@@ -20,6 +19,8 @@ from .quantized import quantization_of, signed_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy.typing as npt
 
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
@@ -157,7 +158,7 @@ def sparse_to_dense(node: Node) -> Emit:
         if count:
             program.call(
                 "scatter.assign",
-                convert(program, indices, np.int64).reshape((count, depth)),
+                _converted(program, indices, np.int64).reshape((count, depth)),
                 values.ravel(),
                 constant(np.array(shape, np.int64)),
                 out.ravel(),
@@ -209,7 +210,7 @@ def embedding_lookup(node: Node) -> Emit:
             real.reshape(shape),
             split=n_scales,
         )
-        convert(program, real, out.dtype, out)
+        _converted(program, real, out.dtype, out)
 
     return emit
 
@@ -232,7 +233,7 @@ def dynamic_update_slice(node: Node) -> Emit:
 
     def emit(program: Program) -> None:
         copy(program, x, out)
-        write_box(program, update, convert(program, starts, np.int64), out)
+        write_box(program, update, _converted(program, starts, np.int64), out)
 
     return emit
 
@@ -288,4 +289,12 @@ def _require_indices(node: Node, indices: Operand) -> None:
 
 def _as_int64(program: Program, indices: Operand) -> Buffer:
     """The indices in a type the kernels take."""
-    return convert(program, indices, np.int32) if indices.dtype == np.int16 else indices
+    return _converted(program, indices, np.int32) if indices.dtype == np.int16 else indices
+
+
+def _converted(
+    program: Program, x: Buffer, dtype: npt.DTypeLike, out: Buffer | None = None
+) -> Buffer:
+    from ...engine.families.conversion import convert  # the indices of most models are int32
+
+    return convert(program, x, dtype, out)

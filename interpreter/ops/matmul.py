@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.families.conversion import convert
 from ...engine.families.elementwise import broadcast_shape
 from ...engine.plan.buffer import arena
 from ..checks import clamp_of, rank, required
@@ -88,9 +87,9 @@ def _as_sums(program: Program, bias: Operand | None) -> Buffer | None:
     """The bias of int16 weights, whose sums are int64 whatever its type is."""
     if bias is None or bias.dtype == np.int64:
         return bias
-    wide = arena(bias.shape, np.int64)
-    convert(program, bias, np.int64, wide)
-    return wide
+    from ...engine.families.conversion import convert  # few biases
+
+    return convert(program, bias, np.int64, arena(bias.shape, np.int64))
 
 
 @op("BATCH_MATMUL")

@@ -77,13 +77,13 @@ def reduce(node: Node) -> Prepared:
         out_shape = [n for i, n in enumerate(x.shape) if i not in folded]
     if x.dtype == np.bool_ and node.kind in _OF_BOOLS:
         kind, dtypes = _OF_BOOLS[node.kind], (np.bool_,)
-    if x.dtype not in dtypes and (x.itemsize > 1 or node.kind == "REDUCE_PROD"):
-        from . import other_numbers
-
-        if other_numbers.takes(node, other_numbers.REDUCTIONS, x):
-            return other_numbers.reduction(node, x, folded, tuple(out_shape))
     quantized = is_quantized(x)
-    if not quantized:
+    if not quantized and x.dtype not in dtypes:
+        if x.itemsize > 1 or node.kind == "REDUCE_PROD":
+            from . import other_numbers
+
+            if other_numbers.takes(node, other_numbers.REDUCTIONS, x):
+                return other_numbers.reduction(node, x, folded, tuple(out_shape))
         supported(node, (x,), dtypes)
     out = node.result(out_shape, x.dtype)
     add_rows = (

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.families.conversion import convert
 from ...engine.families.layout import fill, move
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View, contiguous_strides
@@ -65,7 +64,7 @@ def slice_(node: Node) -> Emit:
 
     def emit(program: Program) -> None:
         if dynamic_result:
-            _take_box(program, x, convert(program, begin.ravel(), np.int64), sizes, out)
+            _take_box(program, x, _as_int64(program, begin.ravel()), sizes, out)
             return
         view = View.of(x)
         for axis, (start, size) in enumerate(zip(begins, sizes, strict=True)):
@@ -177,7 +176,7 @@ def _dynamic_picks(node: Node, x: Operand, begin: Operand, entries: Sequence[Ent
     out = node.result(shape, x.dtype)
 
     def emit(program: Program) -> None:
-        begin_int64 = convert(program, begin, np.int64)
+        begin_int64 = _as_int64(program, begin)
         starts = arena((x.ndim,), np.int64)
         fill(program, constant(np.zeros(1, np.int64)), starts)
         for i, axis in picked.items():
@@ -265,7 +264,7 @@ def reverse_sequence(node: Node) -> Emit:
         program.call(
             "gather.reverse_sequence",
             x.ravel(),
-            convert(program, lengths, np.int64),
+            _as_int64(program, lengths),
             out.ravel(),
             split=batch,
             outer=Axis(prod(x.shape[:low]), strides[low] * x.shape[low]),
@@ -276,3 +275,9 @@ def reverse_sequence(node: Node) -> Emit:
         )
 
     return emit
+
+
+def _as_int64(program: Program, numbers: Buffer) -> Buffer:
+    from ...engine.families.conversion import convert  # most models have constants here
+
+    return convert(program, numbers, np.int64)

@@ -11,6 +11,7 @@ from ...engine.families.fixedpoint import (
     exp_on_negative_values,
     multiply_by_quantized_multiplier,
     rounding_divide_by_pot,
+    sampled,
 )
 from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
@@ -134,8 +135,6 @@ def _reciprocal_of_next(y: np.ndarray) -> np.ndarray:
 
 
 def _softmax_16(scale: float, beta: float) -> Call:
-    from .tables import sampled
-
     rescale = float(np.float32(scale) * np.float32(beta)) / (10 / 65535)
     multiplier, shift = quantize_multiplier(rescale)
     ends = [(np.float64(-10), np.float64(0)), (np.float64(0), np.float64(1))]
@@ -143,6 +142,7 @@ def _softmax_16(scale: float, beta: float) -> Call:
     tables = [
         sampled(function, *end, 32768.0) for function, end in zip(functions, ends, strict=True)
     ]
-    steps = 65535 + multiply_by_quantized_multiplier(-np.arange(65536), multiplier, shift)
-    tables[0] = tables[0][np.clip(steps, 0, 65535)]
+    steps = multiply_by_quantized_multiplier(-np.arange(65536), multiplier, shift)
+    steps += 65535
+    tables[0] = tables[0][np.clip(steps, 0, 65535, out=steps)]
     return "quantized.softmax_16", (constant(np.array(tables, np.int16)),), {}

@@ -16,7 +16,9 @@ from ...engine.families import elementwise
 from ...engine.families.fixedpoint import (
     inverse_sqrt,
     multiply_by_quantized_multiplier,
+    rounded,
     rounding_divide_by_pot,
+    sampled,
 )
 from ...engine.families.multipliers import ALL_OF_SHIFT, cyclic_shift, quantize_multiplier
 from ...engine.plan.buffer import constant
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
 
 
 _F = np.float32
-_STEPS = 512
-"""Intervals of a function of 16 bits."""
 
 
 def look_up(node: Node, x: Operand) -> Emit:
@@ -57,36 +57,6 @@ def look_up(node: Node, x: Operand) -> Emit:
     out = node.result(x.shape, x.dtype)
     zero = input_params.zero_point if node.kind in _OF_NONNEGATIVE else None
     return lambda program: elementwise.look_up(program, x, table, out, zero)
-
-
-def rounded(values: np.ndarray) -> np.ndarray:
-    """Floats rounded to nearest, halves away from zero."""
-    values64 = values.astype(np.float64)
-    return np.trunc(values64 + np.copysign(0.5, values64)).astype(values.dtype)
-
-
-def sampled(
-    function: Function, low: np.floating, high: np.floating, inverse: float | np.floating
-) -> np.ndarray:
-    """inverse * function at 65536 steps from `low` to `high`, as int16 in rising order.
-
-    The function is taken at 513 points; between them is a line, as in TFLite's LUTLookup. A point
-    is moved by half the error in the middle of its interval. `low` and `high` say the precision.
-    """
-    kind = low.dtype.type
-    with np.errstate(over="ignore", invalid="ignore"):
-        step = (high - low) / kind(_STEPS)
-        x = low + np.arange(_STEPS, dtype=kind) * step
-        following = low + np.arange(1, _STEPS + 1, dtype=kind) * step
-        here, after, middle = (function(v) * inverse for v in (x, following, x + step / kind(2)))
-        point = rounded(here)
-        error = rounded((after + point) / kind(2)) - rounded(middle)
-        last = rounded(function(np.array([high])) * inverse)
-        points = np.append(point - rounded(error / kind(2)), last)
-    points = np.where(np.isnan(points), 0, np.clip(points, -32768, 32767)).astype(np.int16)
-    slopes = np.diff(points).astype(np.int32)  # of int16, as TFLite's
-    rises = (slopes[:, None] * np.arange(128, dtype=np.int32) + 64) >> 7
-    return (points[:-1, None] + rises).astype(np.int16).ravel()
 
 
 def _through(function: Function) -> Function:

@@ -104,7 +104,7 @@ class Allocation:
 
             plan = Plan.from_cache(self._scope, model.cached_plan)
         if plan is None:
-            from ..collection import collection_paused
+            from ...collection import collection_paused
 
             with collection_paused():
                 plan = self._prepare(subgraph, self._storing() if usual else None)

@@ -14,7 +14,7 @@ from targets import compiled_for
 from flatlite.engine.build.kernel import MICROKERNELS
 from flatlite.engine.build.simd import widest_simd
 from flatlite.engine.build.target import HOST, SHIPPED, Target, flags
-from flatlite.engine.families import quantization, quantized_gemm, winograd_i8
+from flatlite.engine.families import gemm_i8, gemm_i16, quantization, quantized_gemm, winograd_i8
 from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.kernels.int8 import _gemm_i8_tile  # noqa: F401 (declares its microkernels)
 from flatlite.engine.plan import instruction
@@ -66,7 +66,9 @@ def run(emit, x, weights, bias, shape, dtype, *, plain=False, dealt=False):
         if dealt:
             patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         if plain:
-            patch.setattr(quantized_gemm, "_tiled", lambda: ())
+            for module in (gemm_i8, gemm_i16):
+                for fits in ("fits_matmul", "fits_convolution"):
+                    patch.setattr(module, fits, lambda *_: False)
         patch.setattr(winograd_i8, "fits", lambda *_: False)  # test_winograd_i8.py has these
         program = Program(guard=guard.START if dealt else guard.END)
         fed, middle, out = bound(x.shape, x.dtype), arena(x.shape, x.dtype), arena(shape, dtype)

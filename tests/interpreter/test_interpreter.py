@@ -13,8 +13,8 @@ import pytest
 from custom_ops import custom
 from running import answers as run
 
+from flatlite.collection import collection_paused
 from flatlite.errors import ModelError
-from flatlite.interpreter.collection import collection_paused
 from flatlite.interpreter.interpreter import Interpreter
 from flatlite.schema.custom_ops import custom_op
 
@@ -460,7 +460,7 @@ print(*sorted({*sys.modules} - known))
 """
 
 
-@pytest.mark.parametrize(("keeps", "most"), [(False, 95), (True, 39)])
+@pytest.mark.parametrize(("keeps", "most"), [(False, 91), (True, 40)])
 def test_only_what_is_needed_is_imported(keeps, most, tmp_path, corpus):
     """By a process that opens a file first, and by one that finds its plan.
 
