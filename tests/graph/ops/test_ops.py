@@ -77,6 +77,14 @@ ELSEWHERE |= {
     *("XlaVariadicReduceV2", "XlaVariadicSort", "XlaWhile"),
 }
 """Those of tests/converter/tf/xla_functions.npz."""
+ELSEWHERE |= {
+    *("EmptyTensorMap", "TensorMapErase", "TensorMapHasKey", "TensorMapInsert"),
+    *("TensorMapLookup", "TensorMapSize", "TensorMapStackKeys"),
+    *("RaggedTensorFromVariant", "RaggedTensorToVariant", "RaggedTensorToVariantGradient"),
+    *("QuantizedRelu", "QuantizedRelu6", "QuantizedReshape", "SparseCrossHashed"),
+    *("StatelessRandomGetKeyCounterAlg", "Timestamp"),
+}
+"""Those of files that TensorFlow wrote, tests/interpreter/flex/runs.npz."""
 ELSEWHERE |= {"HistogramFixedWidth"}
 """That of tests/converter/tf/detection_functions.npz."""
 ELSEWHERE |= {"PopulationCount", "XlaRngBitGenerator", "XlaSelectAndScatter"}
