@@ -17,13 +17,13 @@ from ..graph.core.graph import Graph
 from ..graph.core.infer import KERNEL_ERRORS, call_kernel, each_output
 from ..graph.core.registry import row_of
 from ..graph.core.shapes import is_static
-from ..graph.core.signatures.signatures import signature_of
+from ..graph.core.signatures.signatures import REQUIRED, signature_of
 from ..graph.format.graphdef import import_node
 from ..graph.session.hosted import HOSTED
 from ..graph.session.keys import shared_name
 from ..graph.session.state import State
 from ..schema import proto
-from ..schema.dtypes import RESOURCE, tf_name
+from ..schema.dtypes import RESOURCE, array_dtype, tf_dtype, tf_name
 from ..schema.errors import ModelError, OpError
 from ..schema.flexbuffer import read_flexbuffer
 from .plan.node import HostCall, Node, NodeError
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from ..engine.philox import Philox
     from ..graph.core.graph import Operation, Tensor
+    from ..graph.core.protocols import AttrValue
     from ..graph.format import messages
     from .plan.node import Operand, Prepared
     from .plan.scope import Scope
@@ -43,8 +44,9 @@ if TYPE_CHECKING:
 _RANDOM = {
     *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt"),
     *("RandomShuffle", "Multinomial", "RandomGamma", "RandomPoissonV2"),
+    *("SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2"),
 }
-_STATELESS = {"CheckNumerics", "Empty"}
+_STATELESS = {"Assert", "CheckNumerics", "Empty", "StatelessRandomGetAlg", "Timestamp"}
 """What TensorFlow counts as stateful, though its results follow from its inputs alone."""
 _CHECKPOINTS = {"Save", "SaveSlices", "SaveV2", "Restore", "RestoreSlice", "RestoreV2"}
 _FILES = {
@@ -52,14 +54,32 @@ _FILES = {
     *("ImmutableConst", "PyFunc", "EagerPyFunc"),
 }
 _PRINTERS = {"Print", "PrintV2"}
-_DRAWN = {"StatelessMultinomial", "StatelessRandomGammaV2", "StatelessRandomPoisson"}
+_OPTIONALS = {f"Optional{word}" for word in ("FromValue", "None", "HasValue", "GetValue")}
+_DRAWN = {
+    *("StatelessMultinomial", "StatelessRandomGammaV2", "StatelessRandomGammaV3"),
+    *("StatelessRandomPoisson", "StatelessSampleDistortedBoundingBox"),
+}
 """Drawn from seeds that are operands."""
 _SAME_AS = {
+    "CheckNumericsV2": "CheckNumerics",
     "DebugGradientIdentity": "Identity",
     "DeepCopy": "Identity",
     "ScatterNdNonAliasingAdd": "TensorScatterAdd",
 }
 """Operations that compute what others do, which flatlite has kernels of."""
+_REMOVED = {
+    *("AdjustContrast", "BatchCholesky", "BatchNormWithGlobalNormalizationGrad", "TileGrad"),
+    *(f"BatchMatrix{word}" for word in ("BandPart", "Determinant", "Diag", "DiagPart", "Inverse")),
+    *("BatchMatrixSetDiag", "BatchMatrixTriangularSolve", "RandomPoisson", "TensorArrayV2"),
+    *("Conv3DBackpropFilter", "Conv3DBackpropInput", "TensorArrayGradV2", "TensorArrayWriteV2"),
+    *(f"TensorArray{word}V2" for word in ("Close", "Gather", "Read", "Scatter", "Size", "Split")),
+}
+"""Operations that TensorFlow no longer runs in graphs as new as those of files with them."""
+_OF_QINT32 = {
+    *("QuantizeDownAndShrinkRange", "QuantizedAdd", "QuantizedBiasAdd", "QuantizedConv2D"),
+    *("QuantizedBatchNormWithGlobalNormalization", "QuantizedMatMul", "QuantizedMul"),
+    *("RequantizationRange", "Requantize"),
+}
 _MAX_CONSTANT = 1024
 """Elements of an input whose value shape functions may look at."""
 
@@ -91,7 +111,7 @@ def prepare_operation(node: Node, op: Operation, name: str) -> Prepared:
     def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         try:
             with np.errstate(all="ignore"):
-                return kernel(arrays)
+                return [_plain(x) for x in kernel(arrays)]
         except NodeError:
             raise
         except (*KERNEL_ERRORS, OpError) as error:
@@ -132,8 +152,11 @@ def _operation(node: Node) -> tuple[Operation, str]:
         if content is None:
             raise _unsupported(node, "the options must hold the operation's name and its NodeDef")
         kind, name, definition = known_definition(content)
-        graph = Graph()
-        inputs = [operation_input(graph, node, i, x) for i, x in enumerate(node.inputs)]
+        graph, dtypes = Graph(), _input_dtypes(definition)
+        inputs = [
+            operation_input(graph, node, i, x, *dtypes[i : i + 1])
+            for i, x in enumerate(node.inputs)
+        ]
         op = import_node(graph, definition, inputs)
     except NodeError:
         raise
@@ -172,6 +195,14 @@ def reason_against(kind: str) -> str:
     row, signature = row_of(kind), signature_of(kind)
     if keeps_state(kind):
         return ""
+    if signature is not None and any(
+        argument.is_reference for argument in (*signature.inputs, *signature.outputs)
+    ):
+        return f"{kind} is of references, which no Flex operator may be, nor is one in TensorFlow"
+    if kind in _REMOVED:
+        return f"{kind} was removed from TensorFlow, which no longer runs it either"
+    if kind in _OF_QINT32:
+        return f"{kind} takes or gives qint32, which no tensor of a file may have"
     if kind in _FILES or (row is not None and row.writes):
         return f"{kind} opens files or changes variables, which no model may"
     hosted = HOSTED.get(kind) if kind in _RANDOM | _CHECKPOINTS | _PRINTERS else None
@@ -181,11 +212,40 @@ def reason_against(kind: str) -> str:
     return ""
 
 
-def operation_input(graph: Graph, node: Node, i: int, x: Operand | None) -> Tensor:
-    """What stands for input `i` in the operation's graph: a constant where its value is known."""
+def _input_dtypes(definition: bytes) -> list[np.dtype]:
+    """The types of inputs that a serialized NodeDef states; [] where it does not."""
+    message = cast("messages.NodeDef", proto.parse("NodeDef", definition))
+    signature = signature_of(message.op)
+    if signature is None:
+        return []
+
+    def stated(name: str) -> AttrValue:
+        if name not in message.attr:
+            default = signature.attrs[name].default
+            return None if default is REQUIRED else default
+        value = message.attr[name]
+        kind = signature.attrs[name].kind
+        if kind.startswith("list("):
+            return [tf_dtype(number) for number in value.list.type]
+        return tf_dtype(value.type) if kind == "type" else value.i
+
+    return [np.dtype(dtype) for dtype in signature.input_dtypes(stated)]
+
+
+def operation_input(
+    graph: Graph, node: Node, i: int, x: Operand | None, dtype: np.dtype | None = None
+) -> Tensor:
+    """What stands for input `i` in the operation's graph: a constant where its value is known.
+
+    Of the type `dtype` where arrays of that are as the operand is: variants are objects, quantized
+    numbers integers.
+    """
     if x is None:
         node.fail(f"input {i} is missing")
     value = x.value
+    if dtype is not None and dtype.names and dtype != RESOURCE and array_dtype(dtype) == x.dtype:
+        attrs = {"dtype": dtype, "shape": x.shape}
+        return graph.add("Placeholder", f"input_{i}", (), attrs).outputs[0]
     attrs = {"dtype": x.dtype, "shape": x.shape}
     if value is not None and value.size <= _MAX_CONSTANT:
         attrs = {"dtype": x.dtype, "value": value}
@@ -199,7 +259,7 @@ def _kernel(node: Node, op: Operation, name: str) -> Kernel:
         return _random_kernel(node, op)
     if op.type in _CHECKPOINTS:
         return _checkpoint_kernel(node, op)
-    if op.type in _PRINTERS | _DRAWN:
+    if op.type in _PRINTERS | _DRAWN | _OPTIONALS:
         return _hosted_kernel(node, op)
     kernel = state_kernel(node, op, name)
     if kernel is not None:
@@ -271,9 +331,14 @@ def _random_kernel(node: Node, op: Operation) -> Kernel:
     return draw
 
 
+def _plain(x: np.ndarray) -> np.ndarray:
+    """Quantized numbers as the integers that they are made of."""
+    return x.view(array_dtype(x.dtype)) if x.dtype.names and x.dtype != RESOURCE else x
+
+
 def _dtype(tensor: Tensor) -> np.dtype:
     """The type of a result as the interpreter has it: strings are objects."""
     if is_handle(tensor):
         return RESOURCE
     dtype = cast("np.dtype | None", None if tensor.dtype is None else tensor.dtype.dtype)
-    return np.dtype(object) if dtype is None or dtype.names or dtype.hasobject else dtype
+    return np.dtype(object) if dtype is None or dtype.hasobject else array_dtype(dtype)

@@ -1,7 +1,8 @@
-"""Flex operators on what the interpreter keeps: variables, lookup tables, arrays and stacks.
+"""Flex operators on what the interpreter keeps: variables, tables, arrays, stacks and queues.
 
 A handle is a number, as those of VAR_HANDLE are. Variables are those of READ_VARIABLE, too: a file
-may change by one what it reads by the other. Tensor arrays and stacks live for a run.
+may change by one what it reads by the other. Tensor arrays and stacks live for a run, queues as
+long as the interpreter.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from ..engine.run.stages import Control
 from ..graph.core.infer import each_output
 from ..graph.core.registry import row_of
 from ..graph.session.hosted import HOSTED
 from ..graph.session.kernel_calls import call_kernel
+from ..graph.session.keys import shared_name
 from ..graph.session.resources import handle_of
 from ..graph.session.state import State
 from ..graph.session.tables import Table
 from ..schema.dtypes import RESOURCE
+from ..schema.errors import FailedPreconditionError
 from .checks import scope_of
 from .ops.variable import assign, number_of
 
@@ -41,8 +45,14 @@ _ARRAYS = {
     *(f"TensorArray{word}V3" for word in ("Concat", "Split", "Size", "Close")),
     *("TensorArrayGradWithShape", "StackV2", "StackPushV2", "StackPopV2", "StackCloseV2"),
 }
-_OBJECTS = _TABLES | _ARRAYS
+_QUEUES = {
+    *("FIFOQueueV2", "PaddingFIFOQueueV2", "QueueCloseV2", "QueueDequeueManyV2"),
+    *("QueueDequeueUpToV2", "QueueDequeueV2", "QueueEnqueueManyV2", "QueueEnqueueV2"),
+    *("QueueIsClosedV2", "QueueSizeV2"),
+}
+_OBJECTS = _TABLES | _ARRAYS | _QUEUES
 _READERS = {"ResourceGather", "ResourceGatherNd", "VariableShape"}
+_STUCK = "waits for what nothing else does while the model runs: the queue is empty or full"
 _TABLE, _ARRAY = "Flex table", "Flex array"
 """What tells a table's or an array's number from others of the interpreter."""
 
@@ -92,6 +102,10 @@ def _object_kernel(node: Node, op: Operation, name: str) -> Kernel:
 
     def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         scope, state = scope_of(node), State()
+        control = Control()
+        if op.type in _QUEUES:
+            control.end(FailedPreconditionError(None, op, _STUCK))
+            state.begin_run(control)
         known: dict[int, object] = {**scope.resources, **scope.objects}
         operands = [
             handle_of(known.get(number_of(x))) if is_handle(tensor) else x
@@ -104,7 +118,12 @@ def _object_kernel(node: Node, op: Operation, name: str) -> Kernel:
             number = scope.resource(*((_ARRAY, f"{position}") if is_array else (_TABLE, name)))
             if isinstance(scope.resources.get(number), Table):
                 state.tables[state.variable_key(op)] = cast("Table", scope.resources[number])
+            if op.type in _QUEUES and number in scope.objects:
+                state.resources[state.placed(op, shared_name(op) or f"/{op.name}")] = scope.objects[
+                    number
+                ]
         results = [np.asarray(one) for one in each_output(op, function(op, state, *operands))]
+        state.wait_for_put_off(control)
         for i, tensor in enumerate(op.outputs):
             if is_handle(tensor):
                 value = results[i].flat[0]

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from ..core.registry import op
-from ..core.shapes import Shape, known, plus, require, same
+from ..core.registry import add_row, op
+from ..core.shapes import Shape, as_shape, known, plus, require, same
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..core.protocols import OperationView
 
 _ONE = np.float32(1)
@@ -216,3 +218,39 @@ def quantized_concat(
         numbers = _first_codes(floats, np.asarray(low), np.asarray(high), codes)
         moved.append(codes.written(numbers))
     return np.concatenate(moved, int(axis)), np.asarray(low), np.asarray(high)
+
+
+def _with_range(op: OperationView) -> list[Shape]:
+    return [op.inputs[0].sizes, (), ()]
+
+
+def _code_of(number: float, low: np.ndarray, high: np.ndarray, codes: _Codes) -> np.float32:
+    """The code of a number within a range."""
+    return np.float32(_first_codes(np.float32(number), low, high, codes))
+
+
+def _clipped(*limits: float) -> Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Codes of numbers within limits, of the same range."""
+
+    def kernel(
+        x: np.ndarray, low: np.ndarray, high: np.ndarray, *, out_type: np.dtype
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        codes = _Codes.of(out_type)
+        least, *most = (_code_of(limit, low, high, codes) for limit in limits)
+        numbers = np.maximum(codes.read(x), least)
+        return codes.written(np.minimum(numbers, most[0]) if most else numbers), low, high
+
+    kernel.__doc__ = f"Codes of numbers within {limits}, of the same range."
+    return kernel
+
+
+add_row("QuantizedRelu", _clipped(0.0), _with_range)
+add_row("QuantizedRelu6", _clipped(0.0, 6.0), _with_range)
+
+
+@op("QuantizedReshape", shape=lambda op: [as_shape(op, 1), (), ()])
+def quantized_reshape(
+    x: np.ndarray, shape: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Codes in another shape."""
+    return x.reshape(shape.tolist()), low, high

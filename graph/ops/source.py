@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -116,6 +117,12 @@ def ensure_shape(x: np.ndarray, *, op: Operation) -> np.ndarray:
 def no_op() -> tuple[()]:
     """Nothing."""
     return ()
+
+
+@op("Timestamp", shape=lambda op: (), pure=False)
+def timestamp() -> np.ndarray:
+    """Seconds since 1970."""
+    return np.array(time.time())
 
 
 @op("Assert", shape=lambda op: [], pure=False)

@@ -38,7 +38,7 @@ def stream_of(seed: np.ndarray) -> Philox:
     return Philox.at(*_key_and_counter(seed))
 
 
-def _stream_at(key: np.ndarray, counter: np.ndarray, algorithm: np.ndarray) -> Philox:
+def stream_at(key: np.ndarray, counter: np.ndarray, algorithm: np.ndarray) -> Philox:
     """The stream of a key from a counter on."""
     if algorithm not in (PHILOX, AUTOMATIC):
         raise ValueError(f"alg must be {PHILOX} (Philox) or {AUTOMATIC}, got {algorithm}")
@@ -54,6 +54,12 @@ def get_key_counter(seed: np.ndarray) -> list[np.ndarray]:
     """The key and the counter that a seed stands for."""
     key, counter = _key_and_counter(seed)
     return [np.array([key], np.uint64), np.array([counter % 2**64, counter >> 64], np.uint64)]
+
+
+@op("StatelessRandomGetKeyCounterAlg", shape=lambda op: [(1,), (2,), ()])
+def get_key_counter_and_algorithm(seed: np.ndarray) -> list[np.ndarray]:
+    """The key and the counter that a seed stands for, and the algorithm of the CPU."""
+    return [*get_key_counter(seed), get_algorithm()]
 
 
 @op("StatelessRandomGetAlg", shape=lambda op: (), pure=False)
@@ -84,7 +90,7 @@ def _add(kind: str, draw: Draw) -> None:
     def by_counter(
         shape: np.ndarray, key: np.ndarray, counter: np.ndarray, alg: np.ndarray, *, dtype: DType
     ) -> np.ndarray:
-        sizes, stream = tuple(shape.tolist()), _stream_at(key, counter, alg)
+        sizes, stream = tuple(shape.tolist()), stream_at(key, counter, alg)
         return draw(stream, prod(sizes), np.dtype(dtype)).reshape(sizes)
 
 
@@ -120,7 +126,7 @@ def uniform_integers_by_counter(
     high: np.ndarray,
 ) -> np.ndarray:
     """Whole numbers in [low, high)."""
-    return _integers(_stream_at(key, counter, alg), shape, low, high)
+    return _integers(stream_at(key, counter, alg), shape, low, high)
 
 
 XLA_THREEFRY = 1

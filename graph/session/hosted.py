@@ -39,7 +39,6 @@ MODULES = (
     "printing",
     "python",
     "queues",
-    "ragged_variants",
     "random",
     "readers",
     "rejection",

@@ -1,11 +1,13 @@
 """Writes flex/*.tflite with TensorFlow's converter and SELECT_TF_OPS, and what TensorFlow answers.
 
-    .venv-tensorflow/bin/python tests/interpreter/make_flex_models.py
+    .venv-tensorflow/bin/python tests/interpreter/make_flex_models.py           # all
+    .venv-tensorflow/bin/python tests/interpreter/make_flex_models.py queued    # these alone
 
 Each function becomes a file; its inputs and TensorFlow's results are in flex/runs.npz.
 custom_goldens.npz has TensorFlow's answers for custom operators that LiteRT in Python lacks.
 """
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -151,6 +153,149 @@ def shown(x):
     return x + 1
 
 
+def queued(x):
+    """Elements that go through a queue."""
+    raw = tf.raw_ops
+    queue = raw.FIFOQueueV2(component_types=[tf.float32], shapes=[[3]], capacity=8)
+    with tf.control_dependencies([raw.QueueEnqueueV2(handle=queue, components=[x[0]])]):
+        all_rows = raw.QueueEnqueueManyV2(handle=queue, components=[x * 2])
+    with tf.control_dependencies([all_rows]):
+        size = raw.QueueSizeV2(handle=queue)
+    with tf.control_dependencies([size]):
+        (one,) = raw.QueueDequeueV2(handle=queue, component_types=[tf.float32])
+    with tf.control_dependencies([one]):
+        (two,) = raw.QueueDequeueManyV2(handle=queue, n=2, component_types=[tf.float32])
+    return size, one, two, raw.QueueIsClosedV2(handle=queue)
+
+
+def optional(x):
+    """A value, and none."""
+    raw = tf.raw_ops
+    some, none = raw.OptionalFromValue(components=[x]), raw.OptionalNone()
+    (value,) = raw.OptionalGetValue(
+        optional=some, output_types=[tf.float32], output_shapes=[x.shape]
+    )
+    return raw.OptionalHasValue(optional=some), raw.OptionalHasValue(optional=none), value
+
+
+def mapped(key, value):
+    """Tensors by keys."""
+    raw = tf.raw_ops
+    entries = raw.TensorMapInsert(input_handle=raw.EmptyTensorMap(), key=key, value=value)
+    keys = raw.TensorMapStackKeys(input_handle=entries, key_dtype=tf.int32)
+    entries = raw.TensorMapInsert(input_handle=entries, key=key + 1, value=value * 2)
+    fewer = raw.TensorMapErase(input_handle=entries, key=key, value_dtype=tf.float32)
+    return (
+        raw.TensorMapSize(input_handle=entries),
+        raw.TensorMapHasKey(input_handle=fewer, key=key),
+        raw.TensorMapLookup(input_handle=entries, key=key, value_dtype=tf.float32),
+        keys,
+        raw.TensorMapSize(input_handle=fewer),
+    )
+
+
+def rows_of_rows(values, inner, outer):
+    """Ragged tensors as variants and back, whole and row by row."""
+    raw, splits = tf.raw_ops, [outer, inner]
+    ranks = {"output_ragged_rank": 2, "Tvalues": tf.float32, "Tsplits": tf.int64}
+    results = []
+    for batched in (False, True):
+        encoded = raw.RaggedTensorToVariant(
+            rt_nested_splits=splits, rt_dense_values=values, batched_input=batched
+        )
+        decoded = raw.RaggedTensorFromVariant(
+            encoded_ragged=encoded, input_ragged_rank=2 - batched, **ranks
+        )
+        results += [*decoded[0], decoded[1]]
+    rows = raw.RaggedTensorToVariant(
+        rt_nested_splits=[inner], rt_dense_values=values, batched_input=True
+    )
+    gradient = raw.RaggedTensorToVariantGradient(
+        encoded_ragged_grad=rows, row_splits=inner, dense_values_shape=[5], Tvalues=tf.float32
+    )
+    return (*results, gradient)
+
+
+def listed(x):
+    """Lists of tensors, one behind another and with one more."""
+    raw = tf.raw_ops
+    one, other = (raw.TensorListFromTensor(tensor=y, element_shape=[3]) for y in (x, x * 2))
+    both = raw.TensorListConcatLists(input_a=one, input_b=other, element_dtype=tf.float32)
+    longer = raw.TensorListPushBackBatch(
+        input_handles=raw.Pack(values=[one, other], axis=0), tensor=x
+    )
+    return (
+        raw.TensorListStack(input_handle=both, element_shape=[3], element_dtype=tf.float32),
+        raw.TensorListLength(input_handle=longer[0]),
+    )
+
+
+def codes(x):
+    """Quantized numbers of TensorFlow 1."""
+    raw = tf.raw_ops
+
+    def plain(codes, low, high):
+        return raw.Dequantize(input=codes, min_range=low, max_range=high)
+
+    x = raw.QuantizeV2(input=x, min_range=-3.0, max_range=9.0, T=tf.quint8)
+    ends = {"min_features": x.output_min, "max_features": x.output_max}
+    cut = raw.QuantizedRelu(features=x.output, out_type=tf.quint8, **ends)
+    six = raw.QuantizedRelu6(features=x.output, out_type=tf.quint8, **ends)
+    flat = raw.QuantizedReshape(tensor=six[0], shape=[8, 4], input_min=six[1], input_max=six[2])
+    return plain(*cut), plain(*flat)
+
+
+def stepped():
+    """A module whose variables optimizers change that no other file has."""
+    module, raw = tf.Module(), tf.raw_ops
+    module.slots = [tf.Variable(np.ones((2, 3), np.float32)) for _ in range(4)]
+
+    def function(gradient, rows):
+        var, m, v, vhat = (slot.handle for slot in module.slots)
+        step = {"var": var, "lr": 0.1, "grad": gradient}
+        momentum = {**step, "accum": m, "momentum": 0.9}
+        moments = {"beta1_power": 0.9, "beta1": 0.9, "beta2": 0.99, "epsilon": 1e-7}
+        signs = {**step, "m": m, "sign_decay": 0.9, "beta": 0.9}
+        raw.ResourceApplyKerasMomentum(use_nesterov=True, **momentum)
+        raw.ResourceSparseApplyKerasMomentum(indices=rows, **momentum)
+        raw.ResourceApplyAdamWithAmsgrad(m=m, v=v, vhat=vhat, beta2_power=0.99, **moments, **step)
+        raw.ResourceApplyAdaMax(m=m, v=v, **moments, **step)
+        raw.ResourceApplyAddSign(alpha=1.0, **signs)
+        raw.ResourceApplyPowerSign(logbase=1.0, **signs)
+        return [slot.read_value() for slot in module.slots]
+
+    module.function = function
+    return module
+
+
+def keyed(alpha, boxes):
+    """Numbers that follow from keys, and parts of images at random."""
+    raw = tf.raw_ops
+    algorithm, keys = raw.StatelessRandomGetAlg(), raw.StatelessRandomGetKeyCounterAlg(seed=[1, 2])
+    gamma = raw.StatelessRandomGammaV3(
+        shape=[2, 3], key=keys.key, counter=keys.counter, alg=algorithm, alpha=alpha
+    )
+    part = {"image_size": [40, 50, 3], "bounding_boxes": boxes, "min_object_covered": 0.1}
+    fixed = raw.StatelessSampleDistortedBoundingBox(seed=[1, 2], **part)
+    drawn = raw.SampleDistortedBoundingBoxV2(seed=1, seed2=2, **part)
+    return algorithm, *keys, gamma, *fixed, *drawn
+
+
+def crossed(numbers, words):
+    """Crosses of features as numbers, and numbers that are looked at."""
+    raw = tf.raw_ops
+    now = tf.cast(raw.Timestamp() * 0, tf.int64)
+    weak, strong = (
+        raw.SparseCrossHashed(
+            indices=[], values=[], shapes=[], dense_inputs=inputs, num_buckets=100,
+            strong_hash=strong, salt=[1, 2],
+        )
+        for inputs, strong in (([numbers, words], False), ([words, words], True))
+    )  # fmt: skip
+    real = raw.CheckNumericsV2(tensor=tf.cast(numbers, tf.float32), message="m")
+    return weak.output_indices, weak.output_values + now, strong.output_values, real
+
+
 WORDS = np.array([b"two", b"none", b"one"])
 MODELS |= {
     "spoken": (spoken, [LATER.normal(size=(1600, 1)).astype(np.float32)]),
@@ -168,6 +313,22 @@ MODELS |= {
     "drawn": (drawn, [np.float32([[0, 1, 2]])]),
     "as_others": (as_others, [normal(3, 2), np.int32([[0], [0]])]),
 }
+LAST = np.random.default_rng(2)
+BOXES = np.float32([[[0.1, 0.2, 0.8, 0.9]]])
+MODELS |= {
+    "queued": (queued, [LAST.normal(size=(2, 3)).astype(np.float32)]),
+    "optional": (optional, [LAST.normal(size=2).astype(np.float32)]),
+    "mapped": (mapped, [np.int32(3), LAST.normal(size=2).astype(np.float32)]),
+    "rows_of_rows": (
+        rows_of_rows,
+        [LAST.normal(size=5).astype(np.float32), np.int64([0, 2, 2, 5]), np.int64([0, 1, 3])],
+    ),
+    "listed": (listed, [LAST.normal(size=(2, 3)).astype(np.float32)]),
+    "codes": (codes, [5 * LAST.normal(size=(1, 4, 4, 2)).astype(np.float32)]),
+    "stepped": (stepped(), [LAST.normal(size=(2, 3)).astype(np.float32), np.int32([1, 0])]),
+    "keyed": (keyed, [np.float32([1, 2, 3]), BOXES]),
+    "crossed": (crossed, [np.int64([[1, 2], [3, 4]]), np.array([[b"a", b"b"], [b"c", b"d"]])]),
+}
 
 
 def convert(function, inputs):
@@ -181,8 +342,9 @@ def convert(function, inputs):
         tf.lite.OpsSet.TFLITE_BUILTINS,
         tf.lite.OpsSet.SELECT_TF_OPS,
     ]
+    content = converter.convert()  # with variables as they are before the first run
     results = tf.nest.flatten(concrete(*map(tf.constant, inputs)))
-    return converter.convert(), [np.asarray(plain(result.numpy())) for result in results]
+    return content, [np.asarray(plain(result.numpy())) for result in results]
 
 
 def plain(array):
@@ -191,14 +353,18 @@ def plain(array):
 
 
 def main():
-    arrays = {}
+    names, runs = sys.argv[1:], HERE / "flex" / "runs.npz"
+    arrays = dict(np.load(runs)) if names else {}
     for name, (function, inputs) in MODELS.items():
+        if names and name not in names:
+            continue
         content, results = convert(function, inputs)
         (HERE / "flex" / f"{name}.tflite").write_bytes(content)
         for kind, listed in (("in", inputs), ("tf", results)):
             arrays.update((f"{name}:{kind}:{i}", x) for i, x in enumerate(listed))
-    np.savez_compressed(HERE / "flex" / "runs.npz", **arrays)
-    np.savez_compressed(HERE / "custom_goldens.npz", **custom_goldens())
+    np.savez_compressed(runs, **arrays)
+    if not names:
+        np.savez_compressed(HERE / "custom_goldens.npz", **custom_goldens())
 
 
 def custom_goldens():

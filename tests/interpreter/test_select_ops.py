@@ -16,7 +16,7 @@ from running import answers as run
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.interpreter.interpreter import Interpreter
-from flatlite.schema.dtypes import RESOURCE
+from flatlite.schema.dtypes import RESOURCE, VARIANT
 
 FOLDER = Path(__file__).parent / "flex"
 RUNS = np.load(FOLDER / "runs.npz")
@@ -181,7 +181,10 @@ def test_what_is_wrong_is_said(builder, saved, kind, attrs, outs, written, messa
     [
         ("ReadFile", "ReadFile opens files or changes variables, which no model may"),
         ("PyFunc", "PyFunc opens files or changes variables, which no model may"),
-        ("VariableV2", "keeps a state, which Flex operators may not"),
+        ("VariableV2", "VariableV2 is of references, which no Flex operator may be"),
+        ("BatchCholesky", "BatchCholesky was removed from TensorFlow"),
+        ("QuantizedMatMul", "QuantizedMatMul takes or gives qint32"),
+        ("GetSessionHandleV2", "keeps a state, which Flex operators may not"),
         ("NoSuchOp", "(?s)Regular/Select TensorFlow ops.*there is no kernel for NoSuchOp"),
     ],
 )
@@ -290,3 +293,59 @@ def test_nothing_is_printed_to_files(builder, saved):
     b.op("CUSTOM", [y], [], custom_code="FlexPrintV2", custom_options=options)
     with pytest.raises(RuntimeError, match="a model opens no files"):
         Interpreter(model_content=saved(b.outputs(y))).allocate_tensors()
+
+
+def queue(builder, saved, n_enqueued, n_dequeued, capacity):
+    """A file that puts its input into a queue, some times, and takes from it."""
+    b = builder("main")
+    x, handle = b.input("x", X.shape), b.tensor("queue", (), "RESOURCE")
+    types = {"component_types": [X.dtype]}
+    for kind, name, inputs, outputs, attrs in (
+        (
+            "FIFOQueueV2",
+            "queue",
+            [],
+            [handle],
+            {**types, "shapes": [X.shape], "capacity": capacity},
+        ),
+        *[("QueueEnqueueV2", f"put{i}", [handle, x], [], {}) for i in range(n_enqueued)],
+        *[
+            ("QueueDequeueV2", f"take{i}", [handle], [b.tensor(f"y{i}", X.shape)], types)
+            for i in range(n_dequeued)
+        ],
+    ):
+        operands = [HANDLE, (X.dtype, X.shape)][: len(inputs)]
+        options = options_of(kind, name, attrs, *operands)
+        b.op("CUSTOM", inputs, outputs, custom_code=f"Flex{kind}", custom_options=options)
+    tensors = [t for t, one in enumerate(b.subgraph.tensors) if one.name.startswith("y")]
+    return saved(b.outputs(*tensors))
+
+
+def test_queues_last_from_run_to_run(builder, saved):
+    """As long as the interpreter; a clone has its own."""
+    interpreter = Interpreter(model_content=queue(builder, saved, 2, 1, 99))
+    assert [run(interpreter, X * i)[0].tolist() for i in (1, 2, 3)] == [
+        (X * i).tolist() for i in (1, 1, 2)
+    ]
+    assert run(interpreter.clone(), X * 9)[0].tolist() == (X * 9).tolist()
+
+
+@pytest.mark.parametrize(("enqueued", "dequeued", "capacity"), [(1, 2, 99), (3, 1, 2)])
+def test_a_queue_waits_for_nobody(builder, saved, enqueued, dequeued, capacity):
+    """Where nothing else could fill or empty it, a wait would have no end."""
+    interpreter = Interpreter(model_content=queue(builder, saved, enqueued, dequeued, capacity))
+    with pytest.raises(RuntimeError, match="waits for what nothing else does while the model runs"):
+        run(interpreter, X)
+
+
+def test_keys_that_a_map_lacks(builder, saved):
+    b = builder("main")
+    key, variant = b.input("key", (), "INT32"), b.tensor("map", (), "VARIANT")
+    y = b.tensor("y", ())
+    options = options_of("EmptyTensorMap", "map", {})
+    b.op("CUSTOM", [], [variant], custom_code="FlexEmptyTensorMap", custom_options=options)
+    types = {"key_dtype": np.int32, "value_dtype": np.float32}
+    options = options_of("TensorMapLookup", "y", types, (VARIANT, ()), (np.int32, ()))
+    b.op("CUSTOM", [variant, key], [y], custom_code="FlexTensorMapLookup", custom_options=options)
+    with pytest.raises(RuntimeError, match="Could not find key 3"):
+        run(Interpreter(model_content=saved(b.outputs(y))), np.int32(3))

@@ -171,3 +171,4 @@ def _part_shape(op: OperationView) -> list[Shape]:
 
 add_row("SampleDistortedBoundingBox", None, _part_shape)
 add_row("SampleDistortedBoundingBoxV2", None, _part_shape)
+add_row("StatelessSampleDistortedBoundingBox", None, _part_shape)

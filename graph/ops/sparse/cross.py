@@ -11,6 +11,7 @@ import numpy as np
 from ....schema.fingerprint import fingerprint64
 from ...core.registry import op
 from ...core.shapes import as_shape, require
+from ..text.text import siphash
 from .sparse import rank_of, triple
 
 if TYPE_CHECKING:
@@ -95,6 +96,32 @@ def hashed_choice(key: int, num_buckets: int) -> Callable[[Iterable[Feature]], F
     return cross
 
 
+def salted_choice(
+    n_sparse: int, num_buckets: int, strong_hash: bool, salt: tuple[int, int]
+) -> Callable[[Iterable[Feature]], Feature]:
+    """A number for a choice of features by their fingerprints, or by SipHash with a key.
+
+    As in TensorFlow, of a number in a sparse column only the lower four bytes count, and one in a
+    dense column, from the place `n_sparse` on, is its own fingerprint.
+    """
+
+    def hash_of(place: int, feature: Feature) -> int:
+        if isinstance(feature, int) and place >= n_sparse:
+            if strong_hash:
+                raise ValueError("numbers of dense inputs have no strong hash in TensorFlow either")
+            return feature & _MASK
+        low = feature if isinstance(feature, bytes) else (feature % 2**32).to_bytes(4, "little")
+        return siphash(salt, low) if strong_hash else fingerprint64(low)
+
+    def cross(choice: Iterable[Feature]) -> Feature:
+        first, *others = itertools.starmap(hash_of, enumerate(choice))
+        for other in others:
+            first = joined_fingerprints(first, other)
+        return first % (num_buckets if num_buckets > 0 else _LARGEST)
+
+    return cross
+
+
 def _text(feature: Feature) -> bytes:
     return feature if isinstance(feature, bytes) else str(feature).encode()
 
@@ -133,6 +160,16 @@ def sparse_cross_v2(*parts: np.ndarray, N: int) -> tuple[np.ndarray, np.ndarray,
     """Crosses as words with a separator between."""
     n_rows, columns = _columns(*_split_inputs(parts[:-1], N))
     return _crossed(n_rows, columns, np.dtype(object), spelled_choice(parts[-1].item()))
+
+
+@op("SparseCrossHashed", shape=_cross_shape)
+def sparse_cross_hashed(*parts: np.ndarray, N: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Crosses as numbers: of fingerprints joined by a salt."""
+    *features, num_buckets, strong_hash, salt = parts
+    n_rows, columns = _columns(*_split_inputs(features, N))
+    pair = int(salt[0]), int(salt[1])
+    cross = salted_choice(N, int(num_buckets), bool(strong_hash), pair)
+    return _crossed(n_rows, columns, np.dtype(np.int64), cross)
 
 
 def _counted(

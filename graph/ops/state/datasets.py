@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...core.registry import add_row
-from ...core.shapes import scalar, unknown
+from ...core.shapes import scalar
 from ...core.signatures.signatures import op_types
 
 if TYPE_CHECKING:
@@ -45,7 +45,5 @@ for _kind in (*DATASETS, *HANDLES):
     add_row(_kind, None, scalar, pure=False)
 for _kind in ELEMENTS:
     add_row(_kind, None, _declared, pure=False)
-for _kind in ("RaggedTensorFromVariant", "RaggedTensorToVariant"):
-    add_row(_kind, None, unknown, pure=False)
 for _kind in STEPS:
     add_row(_kind, None, _nothing, pure=False)

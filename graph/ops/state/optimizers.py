@@ -190,6 +190,87 @@ def apply_adagrad_da(
     var[...] = -lr * near / (l2 * step * lr + np.sqrt(gradient_squared_accumulator))
 
 
+def apply_ada_max(
+    var: np.ndarray,
+    m: np.ndarray,
+    v: np.ndarray,
+    beta1_power: np.ndarray,
+    lr: np.ndarray,
+    beta1: np.ndarray,
+    beta2: np.ndarray,
+    epsilon: np.ndarray,
+    grad: np.ndarray,
+) -> None:
+    """v = max(beta2 v, |grad|); var -= lr / (1 - beta1_power) m / (v + epsilon)."""
+    m += (grad - m) * (1 - beta1)
+    v[...] = np.maximum(beta2 * v, np.abs(grad))
+    var -= lr / (1 - beta1_power) * (m / (v + epsilon))
+
+
+def apply_adam_with_amsgrad(
+    var: np.ndarray,
+    m: np.ndarray,
+    v: np.ndarray,
+    vhat: np.ndarray,
+    beta1_power: np.ndarray,
+    beta2_power: np.ndarray,
+    lr: np.ndarray,
+    beta1: np.ndarray,
+    beta2: np.ndarray,
+    epsilon: np.ndarray,
+    grad: np.ndarray,
+) -> None:
+    """Adam with the largest v so far in the denominator."""
+    m += (grad - m) * (1 - beta1)
+    v += (np.square(grad) - v) * (1 - beta2)
+    vhat[...] = np.maximum(vhat, v)
+    rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+    var -= m * rate / (np.sqrt(vhat) + epsilon)
+
+
+def apply_add_sign(
+    var: np.ndarray,
+    m: np.ndarray,
+    lr: np.ndarray,
+    alpha: np.ndarray,
+    sign_decay: np.ndarray,
+    beta: np.ndarray,
+    grad: np.ndarray,
+) -> None:
+    """var -= lr (alpha + decay sign(grad) sign(m)) grad."""
+    m[...] = m * beta + grad * (1 - beta)
+    var -= lr * (alpha + sign_decay * np.sign(grad) * np.sign(m)) * grad
+
+
+def apply_power_sign(
+    var: np.ndarray,
+    m: np.ndarray,
+    lr: np.ndarray,
+    logbase: np.ndarray,
+    sign_decay: np.ndarray,
+    beta: np.ndarray,
+    grad: np.ndarray,
+) -> None:
+    """var -= lr exp(logbase decay sign(grad) sign(m)) grad."""
+    m[...] = m * beta + grad * (1 - beta)
+    var -= lr * np.exp(logbase * sign_decay * np.sign(grad) * np.sign(m)) * grad
+
+
+def apply_keras_momentum(
+    var: np.ndarray,
+    accum: np.ndarray,
+    lr: np.ndarray,
+    grad: np.ndarray,
+    momentum: np.ndarray,
+    *,
+    use_nesterov: bool,
+) -> None:
+    """accum = momentum accum - lr grad; var += accum."""
+    accum *= momentum
+    accum -= lr * grad
+    var += accum * momentum - lr * grad if use_nesterov else accum
+
+
 def _on_rows(update: Update, n_variables: int, grad: int) -> Update:
     """The sparse form of an update whose gradient is operand `grad`."""
 
@@ -244,7 +325,19 @@ ATTRIBUTES: dict[Update, tuple[str, ...]] = {
     apply_adagrad_v2: ("update_slots",),
     apply_ftrl: ("multiply_linear_by_lr",),
     apply_ftrl_v2: ("multiply_linear_by_lr",),
+    apply_keras_momentum: ("use_nesterov",),
 }
+DENSE: dict[str, tuple[Update, int]] = {
+    "ApplyAdaMax": (apply_ada_max, 3),
+    "ApplyAddSign": (apply_add_sign, 2),
+    "ApplyPowerSign": (apply_power_sign, 2),
+    "ResourceApplyAdaMax": (apply_ada_max, 3),
+    "ResourceApplyAdamWithAmsgrad": (apply_adam_with_amsgrad, 4),
+    "ResourceApplyAddSign": (apply_add_sign, 2),
+    "ResourceApplyKerasMomentum": (apply_keras_momentum, 2),
+    "ResourceApplyPowerSign": (apply_power_sign, 2),
+}
+"""Kernels without a sparse form, and how many of their inputs are variables."""
 
 for _name, (_update, _n, _grad) in UPDATES.items():
     _writes, _rows = tuple(range(_n)), _on_rows(_update, _n, _grad)
@@ -253,3 +346,13 @@ for _name, (_update, _n, _grad) in UPDATES.items():
     add_row(f"ResourceApply{_name}", _update, _nothing, pure=False, writes=_writes)
     add_row(f"SparseApply{_name}", _rows, same, pure=False, writes=_writes)
     add_row(f"ResourceSparseApply{_name}", _rows, _nothing, pure=False, writes=_writes)
+for _name, (_update, _n) in DENSE.items():
+    _shape = _nothing if _name.startswith("Resource") else same
+    add_row(_name, _update, _shape, pure=False, writes=tuple(range(_n)))
+add_row(
+    "ResourceSparseApplyKerasMomentum",
+    _on_rows(apply_keras_momentum, 2, 3),
+    _nothing,
+    pure=False,
+    writes=(0, 1),
+)

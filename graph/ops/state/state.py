@@ -71,6 +71,7 @@ for _name in (
     "RandomUniform",
     "StatelessRandomBinomial",
     "StatelessRandomGammaV2",
+    "StatelessRandomGammaV3",
     "StatelessRandomPoisson",
     "TruncatedNormal",
 ):

@@ -78,7 +78,10 @@ def zeros_of(x: np.ndarray) -> np.ndarray:
 
 
 def _opened(box: np.ndarray) -> TensorList:
-    content = box[()]
+    return _listed(box[()])
+
+
+def _listed(content: object) -> TensorList:
     if not isinstance(content, TensorList):
         raise ValueError(f"the variant must be a TensorList, got {type(content).__name__}")
     return content
@@ -278,3 +281,29 @@ def split(x: np.ndarray, shape: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         raise ValueError(f"lengths must add up to the rows of {x.shape}, got {lengths.tolist()}")
     parts = np.split(x.copy(), np.cumsum(lengths)[:-1]) if lengths.size else []
     return TensorList(tuple(parts), _as_shape(shape), x.dtype).boxed()
+
+
+def _each_of_two(op: OperationView) -> Shape:
+    return op.inputs[0].sizes
+
+
+@op("TensorListConcatLists", shape=_each_of_two, pure=False)
+def concat_lists(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The elements of one list and then of another, of as many pairs as there are."""
+    boxes = np.empty(first.shape, object)
+    for at in np.ndindex(first.shape):
+        one, other = _listed(first[at]), _listed(second[at])
+        boxes[at] = replace(one, elements=one.elements + other.elements)
+    return boxes
+
+
+@op("TensorListPushBackBatch", shape=_each_of_two, pure=False)
+def push_back_batch(lists: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Each list with a row as its last element."""
+    if lists.shape != rows.shape[: lists.ndim]:
+        raise ValueError(f"there must be a row for each list, got {rows.shape} for {lists.shape}")
+    boxes = np.empty(lists.shape, object)
+    for at in np.ndindex(lists.shape):
+        tensors = _listed(lists[at])
+        boxes[at] = replace(tensors, elements=(*tensors.elements, rows[at].copy()))
+    return boxes

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from ....engine.philox import Words
+from ...ops.stateless_random import stream_of
 from ..hosted import hosted
 
 if TYPE_CHECKING:
+    from ....engine.philox import Philox
     from ...core.graph import Operation
     from ..state import State
 
@@ -90,6 +92,29 @@ def sample_distorted_bounding_box(
     min_object_covered: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Begin and size of a part of the image, and its corners in parts of the size."""
+    return _sampled(op, state.stream(op), image_size, boxes, min_object_covered)
+
+
+@hosted("StatelessSampleDistortedBoundingBox")
+def stateless_sample_distorted_bounding_box(
+    op: Operation,
+    state: State,
+    image_size: np.ndarray,
+    boxes: np.ndarray,
+    min_object_covered: np.ndarray,
+    seed: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As sample_distorted_bounding_box, with numbers that follow from a seed."""
+    return _sampled(op, stream_of(seed), image_size, boxes, min_object_covered)
+
+
+def _sampled(
+    op: Operation,
+    stream: Philox,
+    image_size: np.ndarray,
+    boxes: np.ndarray,
+    min_object_covered: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     height, width = (int(size) for size in image_size[:2])
     covered = (
         cast("float", op.get_attr("min_object_covered"))
@@ -100,7 +125,6 @@ def sample_distorted_bounding_box(
     lowest, highest = cast("list[float]", op.get_attr("aspect_ratio_range"))
     areas = cast("list[float]", op.get_attr("area_range"))
     objects = _boxes(op, boxes, height, width)
-    stream = state.stream(op)
     words = Words(stream.advanced(0))
     stream.skip(attempts)
     part = Rectangle(0, 0, height, width)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ....engine.philox import Philox, Words, normal, uniform
-from ...ops.stateless_random import stream_of
+from ...ops.stateless_random import stream_at, stream_of
 from ..hosted import hosted
 
 if TYPE_CHECKING:
@@ -124,10 +124,12 @@ def _dtype_of(op: Operation) -> np.dtype:
 
 
 def _stateless(kind: str, draw: Callable[[_Draws, float], float]) -> None:
+    """Numbers of a seed, or of a key and a counter with their algorithm."""
+
     @hosted(kind)
-    def kernel(
-        op: Operation, state: State, shape: np.ndarray, seed: np.ndarray, parameters: np.ndarray
-    ) -> np.ndarray:
+    def kernel(op: Operation, state: State, shape: np.ndarray, *others: np.ndarray) -> np.ndarray:
+        *place, parameters = others
+        stream = stream_of(*place) if len(place) == 1 else stream_at(*place)
         sizes = tuple(shape.tolist())
         if sizes[len(sizes) - parameters.ndim :] != parameters.shape:
             raise ValueError(
@@ -135,12 +137,13 @@ def _stateless(kind: str, draw: Callable[[_Draws, float], float]) -> None:
                 f"{list(parameters.shape)}"
             )
         n = math.prod(sizes[: len(sizes) - parameters.ndim])
-        return _drawn(stream_of(seed), n, parameters, draw).reshape(sizes).astype(_dtype_of(op))
+        return _drawn(stream, n, parameters, draw).reshape(sizes).astype(_dtype_of(op))
 
 
 _stateful("RandomGamma", _gamma)
 _stateful("RandomPoissonV2", _poisson)
 _stateless("StatelessRandomGammaV2", _gamma)
+_stateless("StatelessRandomGammaV3", _gamma)
 _stateless("StatelessRandomPoisson", _poisson)
 
 

@@ -77,6 +77,16 @@ ELSEWHERE |= {
     *("XlaVariadicReduceV2", "XlaVariadicSort", "XlaWhile"),
 }
 """Those of tests/converter/tf/xla_functions.npz."""
+ELSEWHERE |= {
+    *("EmptyTensorMap", "TensorMapErase", "TensorMapHasKey", "TensorMapInsert"),
+    *("TensorMapLookup", "TensorMapSize", "TensorMapStackKeys"),
+    *("RaggedTensorFromVariant", "RaggedTensorToVariant", "RaggedTensorToVariantGradient"),
+    *("QuantizedRelu", "QuantizedRelu6", "QuantizedReshape", "SparseCrossHashed"),
+    *("StatelessRandomGetKeyCounterAlg", "Timestamp"),
+}
+"""Those of files that TensorFlow wrote, tests/interpreter/flex/runs.npz."""
+ELSEWHERE |= {"SobolSample"}
+"""That of expressions_special.py."""
 ELSEWHERE |= {"HistogramFixedWidth"}
 """That of tests/converter/tf/detection_functions.npz."""
 ELSEWHERE |= {"PopulationCount", "XlaRngBitGenerator", "XlaSelectAndScatter"}
@@ -134,6 +144,7 @@ ELSEWHERE |= {"Dequantize", "QuantizeAndDequantizeV4Grad", "QuantizeV2", "Quanti
 ELSEWHERE |= {
     *("Fingerprint", "StringNGrams", "UnicodeDecode", "UnicodeDecodeWithOffsets"),
     *("UnicodeEncode", "UnsortedSegmentJoin"),
+    "UnicodeScript",
 }
 """Those of expressions_unicode.py."""
 RETIRED = {"AccumulateNV2", "BatchNormWithGlobalNormalization", "ParallelConcat", "TopK"}
