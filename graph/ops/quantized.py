@@ -226,7 +226,7 @@ def _with_range(op: OperationView) -> list[Shape]:
 
 def _code_of(number: float, low: np.ndarray, high: np.ndarray, codes: _Codes) -> np.float32:
     """The code of a number within a range."""
-    return np.float32(_first_codes(np.float32(number), low, high, codes))
+    return np.float32(_first_codes(np.asarray(number, np.float32), low, high, codes))
 
 
 def _clipped(*limits: float) -> Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]]:

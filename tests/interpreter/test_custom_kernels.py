@@ -289,3 +289,14 @@ def test_a_call_of_an_operation_of_tensorflow(builder, saved):
         run(Interpreter(model_content=saved(b.outputs(y))), image)[0][0, :, :, 0],
         np.add.outer(rows, columns),
     )
+
+
+def test_a_call_with_words(builder, saved):
+    """MirrorPad says how by a string."""
+    attributes = np.frombuffer(bytes(flexbuffers.Dumps({"mode": "REFLECT"})), np.uint8)
+    b = builder("main")
+    x, paddings = b.input("x", VECTOR.shape), b.constant("paddings", np.int32([[1, 2]]))
+    y, options = b.tensor("y", (6,)), {"call_target_name": "tf.MirrorPad"}
+    b.op("STABLEHLO_CUSTOM_CALL", [x, paddings], [y], custom_attributes=attributes, **options)
+    padded = run(Interpreter(model_content=saved(b.outputs(y))), VECTOR)[0]
+    np.testing.assert_array_equal(padded, VECTOR[[1, 0, 1, 2, 1, 0]])

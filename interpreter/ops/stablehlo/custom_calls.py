@@ -7,7 +7,7 @@ LiteRT's own tools write them: with the attributes that are bools and strings.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from ....engine.families.layout import copy
 from ...checks import required
@@ -48,7 +48,9 @@ def custom_call(node: Node) -> Prepared:
 
         attributes = node.options.custom_attributes
         stated = read_flexbuffer_map(b"" if attributes is None else bytes(attributes))
-        return _operation(node, target, name, {k: v for k, v in stated.items() if k not in _OWN})
+        plain = {k: v.encode() if isinstance(v, str) else v for k, v in stated.items()}
+        own = cast("dict[str, AttrValue]", {k: v for k, v in plain.items() if k not in _OWN})
+        return _operation(node, target, name, own)
     return _unresolved(node, target, "what it computes is known to whoever wrote the call")
 
 
