@@ -33,6 +33,7 @@ RELEASE = re.compile(r"tf-2\.(\d+)")
 OLDEST, NEWEST = 3, 23  # releases of TensorFlow 2 whose operators are on record
 RECORDED = 14  # the release that TF_2_14 was asked of; what it does not run, none before it does
 SATURATING_SUM = 20  # the release from which on SUM of int16 saturates, and takes other scales
+BROADCAST_ADJOINT = 22  # that whose BATCH_MATMUL broadcasts what it transposes
 MAX_SHOWN = 5  # operators named in a message
 MAX_SOFTMAX = 16_000  # elements, on an Edge TPU
 
@@ -206,8 +207,8 @@ def _against_release(op: Op, minor: int) -> str:
     release = first_release(op.kind, version)
     if release and tuple(map(int, release.split(".")[:2])) > (2, minor):
         return f"version {version} of it came with TensorFlow {'.'.join(release.split('.')[:2])}"
-    if op.kind == "SUM" and minor < SATURATING_SUM and code_of(op.inputs[0]) == "qi16":
-        return "it has no kernel for int16 that saturates"
+    if reason := _against_results(op, minor):
+        return reason
     if minor <= RECORDED and _facts(target_types.TF_2_14, op.kind) is not None:
         reason = _against_types(op, target_types.TF_2_14)
         is_float = bool(op.present_inputs) and op.present_inputs[0].dtype == np.float32
@@ -216,6 +217,30 @@ def _against_release(op: Op, minor: int) -> str:
             reason = f"'{op.inputs[1].name}' must have a number for each channel"
         return reason or _against_rank(op, target_ranks.TF_2_14, tables[is_float])
     return ""
+
+
+def _against_results(op: Op, minor: int) -> str:
+    """Why an operator runs in LiteRT of TensorFlow 2.minor, and gives other results than today."""
+    if op.kind == "SUM" and minor < SATURATING_SUM and code_of(op.inputs[0]) == "qi16":
+        return "it has no kernel for int16 that saturates"
+    if op.kind == "BATCH_MATMUL" and minor < BROADCAST_ADJOINT and repeats_for_adjoint(op):
+        return f"it does not repeat '{op.inputs[1].name}' for a transposed '{op.inputs[0].name}'"
+    if minor > RECORDED:
+        return ""
+    if op.kind == "REVERSE_V2" and op.inputs[1].sizes != (1,):
+        return "it reverses one dimension at a time"
+    is_hybrid = op.kind == "BATCH_MATMUL" and op.inputs[0].dtype == np.float32
+    if is_hybrid and n_scales(op.inputs[1]) > 1:
+        return f"it takes one scale for '{op.inputs[1].name}', got {n_scales(op.inputs[1])}"
+    return ""
+
+
+def repeats_for_adjoint(op: Op) -> bool:
+    """Whether a BATCH_MATMUL transposes its first operand, and repeats the second for it."""
+    x, y = op.inputs
+    if not op.options.adj_x or x.rank is None or y.rank is None:
+        return False
+    return x.rank > 2 and y.rank > 2 and y.dims[-3] == 1 != x.dims[-3]
 
 
 def _against_rank(op: Op, limits: Mapping[str, int], broadcast: Mapping[str, int]) -> str:

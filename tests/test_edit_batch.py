@@ -4,10 +4,11 @@ import re
 
 import numpy as np
 import pytest
-from building import Builder, save
+from building import Builder, doubling, save
 
 from flatlite import edit
 from flatlite.lite import Interpreter
+from flatlite.tools.edit import shapes
 
 ITEM = (2, 6)
 SEED = 7
@@ -206,3 +207,11 @@ def test_a_constant_of_another_item_each_is_refused():
     message = "ADD 'y': shapes (6, 2, 6) and (2, 2, 6) do not broadcast"
     with pytest.raises(ValueError, match=re.escape(message)):
         edit.set_batch(model, 6)
+
+
+def test_a_model_that_runs_too_long_is_not_compared(monkeypatch):
+    monkeypatch.setattr(shapes, "SECONDS", 0.1)
+    with pytest.warns(UserWarning, match="the results for 3 items were not compared"):
+        edited = edit.set_batch(edit.load(doubling(30)), None)
+    assert edited.subgraphs[0].tensors[0].shape_signature == (-1, 2)
+    assert len(edit.merge(edited, edited).subgraphs) > 31

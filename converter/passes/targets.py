@@ -15,7 +15,7 @@ from ...schema.targets import ranks as target_ranks
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
 from ..lowering import formulas
-from ..targets import Target, is_repeated
+from ..targets import Target, is_repeated, repeats_for_adjoint
 from .driver import fault
 from .legalize import swap_results
 from .rewrite import builder, constant_of, options_of, scalar_of
@@ -141,6 +141,30 @@ def _with_float_weights(position: int) -> Rule:
         return b.op(op.kind, *inputs, graphs=(), **options)
 
     return rule
+
+
+def _transposed_before(op: Op, b: Builder) -> Tensor | None:
+    """BATCH_MATMUL of a TRANSPOSE, for adj_x."""
+    x, y = op.inputs
+    if not repeats_for_adjoint(op):
+        return None
+    order = np.arange(len(x.dims), dtype=np.int32)
+    order[-2:] = order[:-3:-1]
+    transposed = b.TRANSPOSE(x, order)
+    transposed.quantization = x.quantization
+    record = type(op.options)(**{**options_of(op), "adj_x": False})
+    return _in_its_place(Op(op.kind, [transposed, y], [], record), op, b)
+
+
+def _one_by_one(op: Op, b: Builder) -> Tensor | None:
+    """REVERSE_V2 along each of its axes in turn."""
+    result, axes = op.inputs[0], constant_of(op.inputs[1])
+    if axes is None:
+        return None
+    for axis in axes.reshape(-1):
+        result = b.REVERSE_V2(result, np.array([axis], np.int32))
+        result.quantization = op.output.quantization
+    return result
 
 
 def _with_usual_bias(op: Op, b: Builder) -> Tensor | None:
@@ -281,6 +305,7 @@ LAST = frozenset({"GELU"})
 """Operators that a quantizer looks at as a whole."""
 RULES: dict[str, Rule] = {
     **dict.fromkeys(target_ranks.TF_2_14_BROADCAST, _with_fewer_axes),
+    "BATCH_MATMUL": _first(_with_float_weights(1), _transposed_before),
     "CONV_2D": _first(_with_float_weights(1), _with_usual_bias),
     "DEPTHWISE_CONV_2D": _with_float_weights(1),
     "DEQUANTIZE": _with_one_scale,
@@ -290,6 +315,7 @@ RULES: dict[str, Rule] = {
     "POW": _power,
     "PRELU": _prelu,
     "REDUCE_PROD": _product,
+    "REVERSE_V2": _one_by_one,
     "SUM": _sum,
     "TILE": _tile,
     "TRANSPOSE_CONV": _first(_with_float_weights(1), _with_usual_bias),

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ...interpreter.interpreter import Interpreter
 from ...interpreter.model import LoadedModel
 from ...interpreter.spec import OperatorSpec, SubgraphSpec, TensorSpec
 from ...schema.associated_files import read_files
-from ...schema.errors import InvalidArgumentError
+from ...schema.errors import DeadlineExceededError, InvalidArgumentError
 from ...schema.external import embedded
 from ...schema.files import read_bytes
 from ...schema.flatbuffer import parse
@@ -347,19 +347,20 @@ class FileOracle:
         memory: int | None = None,
     ) -> list[np.ndarray]:
         """The tensors of these names, for one array per input."""
-        from ..verify.verification import run_first
+        from ..verify.verification import run_first, run_signature
 
         interpreter = self._ready()
         try:
             if self.source.key is None:
-                run_first(interpreter, arrays)
+                run_first(interpreter, arrays, seconds)
             else:
                 keys = [port.key for port in self.source.inputs]
-                runner: Any = interpreter.get_signature_runner(self.source.key)
-                runner(**dict(zip(keys, arrays, strict=True)))
+                run_signature(interpreter, self.source.key, keys, arrays, seconds)
             return [
                 interpreter.get_tensor(self.indices[name], self.source.subgraph) for name in names
             ]
+        except TimeoutError as error:
+            raise DeadlineExceededError(None, None, str(error)) from None
         except RuntimeError as error:
             raise InvalidArgumentError(None, None, str(error)) from None
         finally:

@@ -41,6 +41,7 @@ SECONDS = 10.0  # an oracle that needs longer is given up
 MEMORY = 4 << 30  # bytes the oracle may use
 SMALLEST = 1e-6  # a largest expected value below counts as this
 ZEROS = 1e-3  # where all are 0, as numbers of about 1 cancel each other
+FILE_SECONDS = 60.0  # the same for the file that was written
 SECONDS_OF_SIZES = 1.0  # what finding sizes that are large enough may take, of the processor's time
 N_AGREED_REFUSALS = 2  # refused sizes of which the file computes nothing; no more of them are tried
 EXACT = 1 << 10  # whole numbers up to here, such as ratios of sizes, are not changed by rounding
@@ -103,9 +104,12 @@ class Function:
         """
         try:
             if self.signature is None:
-                return run_first(interpreter, arrays)
-            runner = interpreter.get_signature_runner(self.signature.key)
-            outputs = runner(**dict(zip(self.signature.inputs, arrays, strict=True)))
+                return run_first(interpreter, arrays, FILE_SECONDS)
+            key, inputs = self.signature.key, self.signature.inputs
+            outputs = run_signature(interpreter, key, inputs, arrays, FILE_SECONDS)
+        except TimeoutError:
+            text = f"running the converted model takes over {FILE_SECONDS:g} s; {ADVICE}"
+            raise NotVerified(text) from None
         except MemoryError as error:
             raise NotVerified(f"there is not enough memory to run it: {error}") from None
         except (RuntimeError, ValueError) as error:
@@ -117,17 +121,32 @@ class Function:
         return [outputs[name] for name in self.signature.outputs]
 
 
-def run_first(interpreter: Interpreter, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The outputs of a file's first subgraph, in order."""
+def run_first(
+    interpreter: Interpreter, arrays: Sequence[np.ndarray], seconds: float | None = None
+) -> list[np.ndarray]:
+    """The outputs of a file's first subgraph, in order; TimeoutError after `seconds`."""
     details = interpreter.get_input_details()
     for detail, array in zip(details, arrays, strict=True):
         interpreter.resize_tensor_input(detail["index"], array.shape)
     interpreter.allocate_tensors()
     for detail, array in zip(details, arrays, strict=True):
         interpreter.set_tensor(detail["index"], array)
-    interpreter.invoke()
+    interpreter.invoke(timeout=seconds)
     outputs = interpreter.get_output_details()
     return [interpreter.get_tensor(detail["index"]) for detail in outputs]
+
+
+def run_signature(
+    interpreter: Interpreter,
+    key: str,
+    names: Iterable[str],
+    arrays: Iterable[np.ndarray],
+    seconds: float | None = None,
+) -> dict[str, np.ndarray]:
+    """The outputs of a signature, by name; TimeoutError after `seconds`."""
+    runner = interpreter.get_signature_runner(key)
+    feeds: dict[str, Any] = dict(zip(names, arrays, strict=True))
+    return runner(**{"timeout": seconds, **feeds})
 
 
 @dataclass

@@ -123,15 +123,16 @@ AVERAGE_POOL_2D f32,i8,u8,i16,qi8,qu8,qi16 -> =0
 BATCH_MATMUL f32,qi8,qi16 =0 -> =0 | f32 qi8 -> =0
 BATCH_TO_SPACE_ND f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 i32 -> =0
 BIDIRECTIONAL_SEQUENCE_RNN f32 f32 f32 f32 f32 f32 f32 f32 f32 - - - -> =0 =0
-BITCAST i8,u8,bool,qi8,qu8 -> i8,u8,i16,bool,qi8,qu8,qi16 | f32,i32,i64 -> f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 | i16 -> f32,i8,u8,i16,i32,u32,bool,qi8,qu8,qi16 | qi16 -> f32,i8,u8,i16,i32,bool,qi8,qu8,qi16
+BITCAST i8,u8,bool,qi8,qu8 -> f16,i8,u8,i16,u16,bool,qi8,qu8,qi16 | f64,i64,u64,c64,c128 -> f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 | f16,i16,qi16 -> f32,f16,i8,u8,i16,u16,i32,u32,bool,qi8,qu8,qi16 | f32,i32,u32 -> f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16
 BITWISE_XOR i8,u8,i16,i32,u32 =0 -> =0
 BROADCAST_ARGS i32,i64 =0 -> =0
-BROADCAST_TO f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32,i64 -> =0
-BUCKETIZE f32,i32,i64 -> i32
+BROADCAST_TO f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 i32,i64 -> =0
+BUCKETIZE f32,f64,i32,i64 -> i32
 CALL_ONCE ->
-CAST f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 -> f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 | f16 -> f32
+CAST f32,f16,f64,i8,u8,i16,i32,u32,i64,bool -> f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,bool,c64,qi8,qu8,qi16 | c64 -> f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,bool,c64 | qi8,qu8,qi16 -> f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,bool,qi8,qu8,qi16
 CEIL f32 -> =0
-CONCATENATION f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 -> =0
+COMPLEX_ABS c128 -> f64 | c64 -> f32
+CONCATENATION f32,i8,u8,i16,i32,u32,i64,bool,qi8,qu8,qi16 -> =0
 CONV_2D f32 =0 f32 -> =0 | qi8,qu8 =0 qi32 -> =0 | f32 qi8,qu8 f32 -> =0 | qi16 qi8 qi64 -> =0
 CONV_3D f32 f32 f32,- -> =0
 CONV_3D_TRANSPOSE i32 f32 f32 - -> f32
@@ -139,7 +140,7 @@ COS f32 -> =0
 CUMSUM f32,i32,i64 i32 -> =0
 DEPTHWISE_CONV_2D f32 =0 f32 -> =0 | qi8,qu8 =0 qi32 -> =0 | f32 qi8 f32 -> =0 | qi16 qi8 qi64 -> =0
 DEPTH_TO_SPACE f32,i8,u8,i32,i64,qi8,qu8 -> =0
-DEQUANTIZE qi8,qu8,qi16 -> f32
+DEQUANTIZE f16,qi8,qu8,qi16 -> f32
 DIV f32,u8,i32,qu8 =0 -> =0
 DYNAMIC_UPDATE_SLICE f32,i8,i32,i64,bool,qi8 =0 i32 -> =0 | qi8 i8 i32 -> i8
 ELU f32,qi8 -> =0
@@ -147,9 +148,9 @@ EMBEDDING_LOOKUP i32 f32,i8,u8,qi8,qu8 -> =1 | i32 qi8 -> f32,i8
 EMBEDDING_LOOKUP_SPARSE i32 i32 i32 f32 f32 -> f32
 EQUAL f32,i32,i64,bool,qi8,qu8 =0 -> bool
 EXP f32,qi8,qi16 -> =0
-EXPAND_DIMS f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32,i64 -> =0
+EXPAND_DIMS f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 i32,i64 -> =0
 FAKE_QUANT f32 -> =0
-FILL i32,i64 f32,i8,i16,i32,i64,bool,qi8,qi16 -> =1
+FILL i32,i64 f32,f16,i8,i16,i32,i64,bool,qi8,qi16 -> =1
 FLOOR f32 -> =0
 FLOOR_DIV f32,i16,i32,qi16 =0 -> =0 | qi16 i16 -> i16
 FLOOR_MOD f32,i8,i16,i32,i64,qi8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1
@@ -160,8 +161,9 @@ GELU f32,qi8,qu8 -> =0
 GREATER f32,i32,i64,qi8,qu8 =0 -> bool
 GREATER_EQUAL f32,i16,i32,i64,qi8,qu8,qi16 =0 -> bool
 HARD_SWISH f32,qi8,qu8 -> =0
-HASHTABLE_LOOKUP i32 i32 f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 -> =2 u8
+HASHTABLE_LOOKUP i32 i32 f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 -> =2 u8
 IF bool f32 -> f32
+IMAG c128 -> f64 | c64 -> f32
 L2_NORMALIZATION f32,qi8,qu8 -> =0
 L2_POOL_2D f32 -> =0
 LEAKY_RELU f32,qi8,qu8,qi16 -> =0
@@ -174,9 +176,9 @@ LOGICAL_NOT bool -> =0
 LOGICAL_OR bool bool -> =0
 LOGISTIC f32,qi8,qu8,qi16 -> =0
 LOG_SOFTMAX f32,qi8,qu8 -> =0
-LSH_PROJECTION f32 f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 f32,- -> i32
-MATRIX_DIAG f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 -> =0
-MATRIX_SET_DIAG f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1
+LSH_PROJECTION f32 f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 f32,- -> i32
+MATRIX_DIAG f32,i8,u8,i16,i32,u32,i64,qi8,qu8,qi16 -> =0
+MATRIX_SET_DIAG f32,i8,u8,i16,i32,u32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1
 MAXIMUM f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1
 MAX_POOL_2D f32,i8,u8,i16,qi8,qu8,qi16 -> =0
 MEAN f32,i32,i64,qi8,qu8,qi16 i32 -> =0
@@ -189,7 +191,7 @@ NON_MAX_SUPPRESSION_V4 f32 f32 i32 f32 f32 -> i32 i32
 NON_MAX_SUPPRESSION_V5 f32 f32 i32 f32 f32 f32 -> i32 =0 i32
 NOT_EQUAL f32,i32,i64,bool,qi8,qu8 =0 -> bool
 ONE_HOT i32,i64 i16,i32,i64 f32,i8,u8,i32,i64,bool,qi8,qu8 =2 -> =2
-PACK f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 -> =0
+PACK f32,i8,u8,i16,i32,u32,i64,qi8,qu8,qi16 -> =0
 PAD f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32,i64 -> =0
 PADV2 f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32,i64 =0 -> =0 | qi16 i32,i64 i16 -> =2 | qi8 i32,i64 i8 -> =2 | qu8 i32,i64 u8 -> =2
 POW f32,i32 =0 -> =0
@@ -198,34 +200,35 @@ QUANTIZE f32 -> qi8,qu8,qi16 | qi16 -> qi8,qi16,qi32 | qi8,qu8 -> qi8,qu8
 RANDOM_STANDARD_NORMAL i32 -> f32
 RANDOM_UNIFORM i32 -> f32
 RANGE f32,i32,i64 =0 =0 -> =0
-RANK f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 -> i32
+RANK f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 -> i32
 READ_VARIABLE any
+REAL c128 -> f64 | c64 -> f32
 REDUCE_ALL bool i32 -> =0
 REDUCE_ANY bool i32 -> =0
 REDUCE_MAX f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 -> =0
 REDUCE_MIN f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 -> =0
-REDUCE_PROD f32,i32,i64,qi8,qi16 i32 -> =0
+REDUCE_PROD f32,i8,u8,i16,i32,i64,qi8,qi16 i32 -> =0
 RELU f32,qi8,qu8,qi16 -> =0
 RELU6 f32,qi8,qu8,qi16 -> =0
 RELU_0_TO_1 f32,qi8,qu8 -> =0
 RELU_N1_TO_1 f32,qi8,qu8 -> =0
-RESHAPE f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32,- -> =0 | c64 i32 -> =0
+RESHAPE f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 i32,- -> =0
 RESIZE_BILINEAR f32,i8,u8,i16,qi8,qu8,qi16 i32 -> =0
 RESIZE_NEAREST_NEIGHBOR f32,i8,u8,i16,qi8,qu8,qi16 i32 -> =0
 REVERSE_SEQUENCE f32,u8,i16,i32,i64,qu8,qi16 i32,i64 -> =0
 REVERSE_V2 f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32 -> =0
 RFFT2D f32 i32 -> c64
-RIGHT_SHIFT i8,u8,i16,i32 =0 -> =0
+RIGHT_SHIFT i8,u8,i16,i32,u32 =0 -> =0
 ROUND f32 -> =0
 RSQRT f32,qi8 -> =0
 SCATTER_ND i32 f32,i8,u8,i32,i64,bool,qi8,qu8 i32 -> =1
 SEGMENT_SUM f32,i32 i32 -> =0
-SELECT bool f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 =1 -> =1
-SELECT_V2 bool f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 =1 -> =1
-SHAPE f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 -> i32,i64
-SIGN f32,i32 -> =0
+SELECT bool f32,i8,u8,i16,i32,u32,i64,bool,qi8,qu8,qi16 =1 -> =1
+SELECT_V2 bool f32,i8,u8,i16,i32,u32,i64,bool,qi8,qu8,qi16 =1 -> =1
+SHAPE f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 -> i32,i64
+SIGN f32,f64,i32 -> =0
 SIN f32 -> =0
-SLICE f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32,i64 =1 -> =0 | f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32 i64 -> =0
+SLICE f32,i8,u8,i16,i32,u32,i64,bool,qi8,qu8,qi16 i32,i64 =1 -> =0 | f32,i8,u8,i16,i32,u32,i64,bool,qi8,qu8,qi16 i32 i64 -> =0
 SOFTMAX f32,qi8,qu8,qi16 -> =0
 SPACE_TO_BATCH_ND f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 i32 -> =0
 SPACE_TO_DEPTH f32,i8,u8,i32,i64,qi8,qu8 -> =0
@@ -235,8 +238,8 @@ SPLIT_V f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32,i64 i16,i32,i64 -> =0 | qi16 i32,
 SQRT f32 -> =0
 SQUARE f32 -> =0
 SQUARED_DIFFERENCE f32,i32,qi8 =0 -> =0
-SQUEEZE f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 -> =0
-STRIDED_SLICE f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32 i32 i32 -> =0
+SQUEEZE f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 -> =0
+STRIDED_SLICE f32,i8,u8,i16,i32,u32,i64,bool,qi8,qu8,qi16 i32 i32 i32 -> =0
 SUB f32,i32,i64,qi8,qu8,qi16 =0 -> =0
 SUM f32,i32,i64,qi8,qu8,qi16 i32 -> =0
 TANH f32,qi8,qu8,qi16 -> =0

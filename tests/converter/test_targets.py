@@ -120,6 +120,49 @@ def test_sums_of_int16_saturate(scale, kinds, keep_dims):
         np.testing.assert_allclose(run(written, x), want, rtol=0, atol=scale != 0.5)
 
 
+@pytest.mark.parametrize("axes", [[1, 2], [0, -1], [2, 0, 1]])
+def test_dimensions_are_reversed_one_by_one(axes):
+    content = model_of("REVERSE_V2", (2, 3, 4), (2, 3, 4), np.int32(axes))
+    written = converted(content, "tf-2.14")
+    assert kinds_of(written) == ["REVERSE_V2"] * len(axes)
+    x = floats(2, 3, 4)
+    np.testing.assert_array_equal(run(written, x), np.flip(x, axes))
+
+
+@pytest.mark.parametrize("adj_y", [False, True])
+@pytest.mark.parametrize("dtype", ["FLOAT32", "INT16"])
+def test_a_transposed_operand_is_not_broadcast_against(dtype, adj_y):
+    """LiteRT of TensorFlow 2.21 and before joins the rows of the batch as if not transposed."""
+    b = Builder()
+    fields = {"quantization": Quantization([0.25], [0])} if dtype == "INT16" else {}
+    x = b.input("x", (2, 3, 4, 5), dtype, **fields)
+    draw = np.random.default_rng(0)
+    values = draw.integers(-3, 4, (1, 6, 4) if adj_y else (1, 4, 6)).astype(dtype.lower())
+    w = b.constant("w", values)
+    z = b.tensor("z", (2, 3, 5, 6), dtype, **fields)
+    for name, value in fields.items():
+        setattr(b.subgraph.tensors[w], name, value)
+    b.op("BATCH_MATMUL", [x, w], [z], adj_x=True, adj_y=adj_y)
+    content = save(b.outputs(z))
+    assert "TRANSPOSE" not in kinds_of(converted(content, "tf-2.22"))
+    written = converted(content, "tf-2.21")
+    assert kinds_of(written) == ["TRANSPOSE", "BATCH_MATMUL"]
+    x = draw.integers(-50, 50, (2, 3, 4, 5)).astype(dtype.lower())
+    wide = np.swapaxes(values, -1, -2) if adj_y else values
+    want = np.swapaxes(x, -1, -2).astype(np.float64) @ wide * (0.25 if fields else 1)
+    np.testing.assert_allclose(run(written, x), want, rtol=0, atol=0.51 if fields else 1e-4)
+
+
+def test_weights_of_several_scales_that_2_14_takes_for_zeros():
+    b = Builder()
+    x, y = b.input("x", (2, 5, 4)), b.tensor("y", (2, 5, 3))
+    w = b.constant("w", np.random.default_rng(0).integers(-127, 128, (4, 3)).astype(np.int8))
+    scales = np.float32([0.01, 0.02, 0.03])
+    b.subgraph.tensors[w].quantization = Quantization(scales, np.zeros(3, np.int64), axis=1)
+    b.op("BATCH_MATMUL", [x, w], [y])
+    assert kinds_of(converted(save(b.outputs(y)), "tf-2.14")) == ["DEQUANTIZE", "BATCH_MATMUL"]
+
+
 def test_int64_biases_of_int16_need_no_option():
     """It came with version 8; what it says was always so."""
     content = Path("tests/corpus/A/conv/007/model.tflite").read_bytes()

@@ -5,6 +5,7 @@ import warnings
 import declared
 import numpy as np
 import pytest
+from building import doubling
 from cases import all_cases, content
 from recorded import has_runs, rows, runs_of
 from running import answers
@@ -12,7 +13,7 @@ from test_corpus import run_model
 
 import flatlite.lite
 from flatlite.converter.sources import tflite
-from flatlite.errors import ConverterError, ModelError
+from flatlite.errors import ConverterError, DeadlineExceededError, ModelError
 from flatlite.lite import Interpreter, TFLiteConverter
 from flatlite.schema.flatbuffer import options_class, record
 from flatlite.schema.model import Model, Operator, Signature, Subgraph, Tensor, load, save
@@ -267,3 +268,11 @@ def test_subgraphs_of_which_one_option_lists_the_numbers():
     for index, want in enumerate((x + y, x - y, x * y)):
         (got,) = answers(Interpreter(model_content=written), np.array(index, np.int32), x, y)
         np.testing.assert_array_equal(got, want)
+
+
+def test_subgraphs_that_call_twice():
+    """What runs for years is read; that it cannot be run is known in time."""
+    (source,) = tflite.load(doubling(30))
+    with pytest.raises(DeadlineExceededError):
+        source.oracle().run(["z"], [np.zeros((1, 2), np.float32)], seconds=0.2)
+    assert len(source.lower().reachable()) == 31

@@ -39,9 +39,9 @@ MANY = 8  # operands and results of recurrent operators, whose types stay those 
 MAX_STARTS = 2  # cases that the same types are tried with
 TYPES = {
     *("f32", "f16", "i8", "u8", "i16", "i32", "i64", "u16", "u32", "u64", "bool"),
-    *("qi8", "qu8", "qi16", "qi32", "qi64", "-"),
+    *("f64", "c64", "c128", "qi8", "qu8", "qi16", "qi32", "qi64", "-"),
 }
-"""Those of models for small devices."""
+"""Those that either runtime has kernels for."""
 
 
 def accepted(start: Start, row: operators.Operator) -> Iterator[tuple[str, ...]]:

@@ -9,12 +9,14 @@ abort.
 """
 
 import os
+import signal
 import sys
 from pathlib import Path
 
 import numpy as np
 
 ARENA = 1 << 24  # bytes
+SECONDS = 60  # after which a model that does not end counts as one that does not run
 
 
 def plain(array: np.ndarray) -> np.ndarray:
@@ -68,6 +70,7 @@ def runs(runtime: str, path: Path) -> bool:
         os.dup2(null, 1)
         os.dup2(null, 2)
         status = 1
+        signal.alarm(SECONDS)  # ends the process
         try:
             arrays = np.load(path.with_suffix(".npz"), allow_pickle=False)
             feeds = [arrays[str(i)] for i in range(len(arrays.files))]

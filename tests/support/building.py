@@ -53,6 +53,20 @@ class Builder:
         return self
 
 
+def doubling(n_levels):
+    """The bytes of a model whose subgraphs each call the next one twice: 2 ** n_levels ADDs."""
+    builders = []
+    for level in range(n_levels + 1):
+        b = Builder(f"level{level}")
+        x = b.input("x", (1, 2))
+        for name in "yz" if level < n_levels else ():
+            x = b.op("CALL", [x], [b.tensor(name, (1, 2))], subgraph=level + 1)
+        if level == n_levels:
+            x = b.op("ADD", [x, b.constant("one", np.float32(1))], [b.tensor("y", (1, 2))])
+        builders.append(b.outputs(x))
+    return save(*builders)
+
+
 def save(*builders, signatures=()):
     """The bytes of a model with a subgraph for each builder."""
     return schema.save(

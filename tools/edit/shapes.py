@@ -19,6 +19,7 @@ UNKNOWN = ((1, 3), (2, 4), (16, 24), (64, 96), (224, 256))
 """Pairs of what unknown sizes take: results of which they are sizes differ. Later ones serve where
 operators refuse those before."""
 ITEMS = 3  # how many batches a changed one is tried with
+SECONDS = 10.0  # a model that takes longer for a batch is not compared
 TOLERANCE = 1e-4  # of an output's largest value
 
 
@@ -174,7 +175,7 @@ def _compare_batches(single: Model, several: Model, n_batches: int, n: int) -> N
     items = [_random_inputs(single, generator) for _ in range(n_batches)]
     try:
         expected = [_results(single, item) for item in items]
-    except (RuntimeError, ValueError) as error:
+    except (RuntimeError, ValueError, TimeoutError) as error:
         warnings.warn(
             f"the results for {n} items were not compared with those for each: {error}",
             stacklevel=3,
@@ -186,7 +187,7 @@ def _compare_batches(single: Model, several: Model, n_batches: int, n: int) -> N
     ]
     try:
         results = _results(several, joined)
-    except (RuntimeError, ValueError) as error:
+    except (RuntimeError, ValueError, TimeoutError) as error:
         raise ValueError(f"the model does not run on {n} items: {error}") from None
     names = [single.subgraphs[0].tensors[i].name for i in single.subgraphs[0].outputs]
     for name, result, *alone in zip(names, results, *expected, strict=True):
@@ -228,7 +229,7 @@ def _random_inputs(model: Model, generator: np.random.Generator) -> list[np.ndar
 
 
 def _results(model: Model, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The outputs of a model that has run only once."""
+    """The outputs of a model that has run only once; TimeoutError after SECONDS."""
     interpreter = Interpreter(model_content=save(model))
     details = interpreter.get_input_details()
     for detail, array in zip(details, arrays, strict=True):
@@ -236,5 +237,5 @@ def _results(model: Model, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
     interpreter.allocate_tensors()
     for detail, array in zip(details, arrays, strict=True):
         interpreter.set_tensor(detail["index"], array)
-    interpreter.invoke()
+    interpreter.invoke(timeout=SECONDS)
     return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
