@@ -159,6 +159,11 @@ ROWS |= {
             ("sink", {}),
         )
     },
+    "GroupQueryAttention positions": Row("GroupQueryAttention", "q k v pk pv n t c r p",
+        {"q": drawn(1, 2, 64), "k": drawn(1, 2, 32), "v": drawn(1, 2, 32),
+         "pk": drawn(1, 2, 3, 16), "pv": drawn(1, 2, 3, 16), "p": np.array([[4, 1]])},
+        {"n": i32(4), "t": np.int32(5), "c": WIDE_CACHE[0], "r": WIDE_CACHE[1]}, "y kk vv",
+        num_heads=4, kv_num_heads=2, do_rotary=1),
 }  # fmt: skip
 
 DEFINITIONS = {

@@ -108,9 +108,7 @@ def group_query_attention(node, b):
     """
     q, k, v = (node.input(i) for i in range(3))
     past = [node.input(i) for i in (3, 4)]
-    unsupported = {9: "position_ids", 14: "q_norm_weight"}
-    for i, name in unsupported.items():
-        node.require(node.input(i) is None, f"{name} is not supported")
+    node.require(node.input(14) is None, "q_norm_weight is not supported")
     node.require(node.attr("qk_output", 0) in (0, -1), "qk_output is not supported")
     n_heads, n_shared = node.attr("num_heads"), node.attr("kv_num_heads")
     if k is None:
@@ -119,10 +117,13 @@ def group_query_attention(node, b):
     q = split_heads(node, b, q, n_heads)
     k, v = (split_heads(node, b, x, n_shared) for x in (k, v))
     if node.attr("do_rotary", 0):
-        cos, sin = node.input(7), node.input(8)
-        steps = _steps(b, q, 2)
-        if past[0] is not None:
-            steps = b.ADD(steps, _length(b, past[0], 2))
+        cos, sin, positions = (node.input(i) for i in (7, 8, 9))
+        if positions is not None:
+            steps = as_int32(positions, b)
+        elif past[0] is not None:
+            steps = b.ADD(_steps(b, q, 2), _length(b, past[0], 2))
+        else:
+            steps = _steps(b, q, 2)
         is_interleaved = node.attr("rotary_interleaved", 0)
         q, k = (rotated_at(node, b, x, steps, cos, sin, is_interleaved) for x in (q, k))
     if None not in past:
