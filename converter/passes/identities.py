@@ -362,6 +362,26 @@ def shrink_constants(graph: Graph, op: Op) -> bool:
     return has_changed
 
 
+MAX_TERMS = 4
+"""How deep sums are looked into for what is no number."""
+MAX_TERM = 1e30
+"""The largest constant in a sum of few terms that is certainly finite."""
+
+
+def _is_bounded(x: Tensor, depth: int = MAX_TERMS) -> bool:
+    """Whether a tensor is certainly finite: of integers or bounded operators, or a sum of such."""
+    if not is_float(x):
+        return True
+    if x.value is not None:
+        return bool(np.all(np.abs(x.value) <= MAX_TERM))
+    if producer_of(x, *having("bounded")) is not None:
+        return True
+    cast, total = producer_of(x, "CAST"), producer_of(x, "ADD", "SUB")
+    if cast is not None:
+        return x.dtype == np.float32 and cast.inputs[0].dtype.kind in "biu"
+    return total is not None and depth > 0 and all(_is_bounded(y, depth - 1) for y in total.inputs)
+
+
 @rewrite("MUL")
 def multiply_by_zero(graph: Graph, op: Op) -> bool:
     """Replaces a product with 0 by 0, as the first step of a recurrent cell has it.
@@ -373,8 +393,7 @@ def multiply_by_zero(graph: Graph, op: Op) -> bool:
     parts = split_constant(op)
     if parts is None or np.any(parts[1] != 0) or not op.output.is_static:
         return False
-    bounded = not is_float(parts[0]) or producer_of(parts[0], *having("bounded")) is not None
-    if bounded and activation_of(op) == NONE and not op.output.quantization:
+    if _is_bounded(parts[0]) and activation_of(op) == NONE and not op.output.quantization:
         zeros = np.zeros([n or 0 for n in op.output.dims], op.output.dtype)
         swap(graph, op, builder(graph, op).constant(zeros, op.output.name))
         return True

@@ -146,6 +146,24 @@ ROWS |= {
         **scales("x"), "w": (packed(5, 16) // 2).astype(np.int8), "ws": step(5),
         "wz": np.zeros(5, np.int8), "b": np.arange(5, dtype=np.int32) * 100,
         "os": np.float32(2), "oz": np.uint8(10)}, transB=1, tolerance=1),
+    **{
+        f"GroupQueryAttention {label}": Row("GroupQueryAttention",
+            "q k v pk pv n t - - - - s" if label == "sink" else "q k v pk pv n t",
+            {"q": 3 * drawn(1, 2, 64), "k": 3 * drawn(1, 2, 32), "v": drawn(1, 2, 32),
+             "pk": drawn(1, 2, 3, 16), "pv": drawn(1, 2, 3, 16)},
+            {"n": i32(4), "t": np.int32(5), **({"s": drawn(4)} if label == "sink" else {})},
+            "y kk vv", num_heads=4, kv_num_heads=2, **attributes)
+        for label, attributes in (
+            ("softcap", {"softcap": 2.5, "local_window_size": 3}),
+            ("smooth", {"smooth_softmax": 1}),
+            ("sink", {}),
+        )
+    },
+    "GroupQueryAttention positions": Row("GroupQueryAttention", "q k v pk pv n t c r p",
+        {"q": drawn(1, 2, 64), "k": drawn(1, 2, 32), "v": drawn(1, 2, 32),
+         "pk": drawn(1, 2, 3, 16), "pv": drawn(1, 2, 3, 16), "p": np.array([[4, 1]])},
+        {"n": i32(4), "t": np.int32(5), "c": WIDE_CACHE[0], "r": WIDE_CACHE[1]}, "y kk vv",
+        num_heads=4, kv_num_heads=2, do_rotary=1),
 }  # fmt: skip
 
 DEFINITIONS = {

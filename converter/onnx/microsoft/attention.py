@@ -7,10 +7,12 @@ import numpy as np
 from ...lowering.moves import (
     as_int32,
     as_type,
+    cropped,
     dimension,
     like,
     regrouped_from,
     reshaped,
+    slice_along,
     transposed,
 )
 from ..registry import lower
@@ -106,11 +108,8 @@ def group_query_attention(node, b):
     """
     q, k, v = (node.input(i) for i in range(3))
     past = [node.input(i) for i in (3, 4)]
-    unsupported = {9: "position_ids", 11: "head_sink", 14: "q_norm_weight"}
-    for i, name in unsupported.items():
-        node.require(node.input(i) is None, f"{name} is not supported")
-    for name in ("softcap", "smooth_softmax", "qk_output"):
-        node.require(node.attr(name, 0) in (0, -1), f"{name} is not supported")
+    node.require(node.input(14) is None, "q_norm_weight is not supported")
+    node.require(node.attr("qk_output", 0) in (0, -1), "qk_output is not supported")
     n_heads, n_shared = node.attr("num_heads"), node.attr("kv_num_heads")
     if k is None:
         size = q.dims[2] // (n_heads + 2 * n_shared)
@@ -118,10 +117,13 @@ def group_query_attention(node, b):
     q = split_heads(node, b, q, n_heads)
     k, v = (split_heads(node, b, x, n_shared) for x in (k, v))
     if node.attr("do_rotary", 0):
-        cos, sin = node.input(7), node.input(8)
-        steps = _steps(b, q, 2)
-        if past[0] is not None:
-            steps = b.ADD(steps, _length(b, past[0], 2))
+        cos, sin, positions = (node.input(i) for i in (7, 8, 9))
+        if positions is not None:
+            steps = as_int32(positions, b)
+        elif past[0] is not None:
+            steps = b.ADD(_steps(b, q, 2), _length(b, past[0], 2))
+        else:
+            steps = _steps(b, q, 2)
         is_interleaved = node.attr("rotary_interleaved", 0)
         q, k = (rotated_at(node, b, x, steps, cos, sin, is_interleaved) for x in (q, k))
     if None not in past:
@@ -130,8 +132,10 @@ def group_query_attention(node, b):
     heads = np.repeat(np.arange(n_shared), n_heads // n_shared).astype(np.int32)
     k, v = (b.GATHER(x, heads, axis=1) for x in (k, v))
     window = node.attr("local_window_size", -1)
-    extras = [_future(node, b, q, k, window), node.input(10)]
-    return attended(node, b, q, k, v, extras), *present
+    extras, sink = [_future(node, b, q, k, window), node.input(10)], node.input(11)
+    if sink is None and node.attr("smooth_softmax", 0) == 1:
+        sink = like(q, np.zeros(n_heads), b)
+    return attended(node, b, q, k, v, extras, sink), *present
 
 
 @lower(f"{DOMAIN}RotaryEmbedding")
@@ -352,12 +356,27 @@ def _future(node, b, q, k, window=-1):
     return b.SELECT_V2(is_hidden, b.constant(LOWEST), b.constant(np.float32(0)))
 
 
-def attended(node, b, q, k, v, extras):
-    """softmax(q k^T * scale + extras) v of [batch, heads, length, size], the heads joined."""
-    scale = node.attr("scale", 0.0) or 1 / np.sqrt(q.dims[3])
-    scores = b.MUL(b.BATCH_MATMUL(q, k, adj_y=True), like(q, scale, b))
+def attended(node, b, q, k, v, extras, sink=None):
+    """softmax(q k^T * scale + extras) v of [batch, heads, length, size], the heads joined.
+
+    With a `softcap` scores stay within it; a `sink` [heads] is the score of one more position,
+    whose value is 0.
+    """
+    scale, cap = node.attr("scale", 0.0) or 1 / np.sqrt(q.dims[3]), node.attr("softcap", 0.0)
+    scores = b.BATCH_MATMUL(q, k, adj_y=True)
+    if cap > 0:
+        scores = b.MUL(b.TANH(b.MUL(scores, like(q, scale / cap, b))), like(q, cap, b))
+    else:
+        scores = b.MUL(scores, like(q, scale, b))
     for extra in extras:
         scores = scores if extra is None else b.ADD(scores, extra)
     if node.attr("unidirectional", 0):
         scores = b.ADD(scores, _future(node, b, q, k))
-    return _joined(b, b.BATCH_MATMUL(b.SOFTMAX(scores, beta=1.0), v))
+    if sink is None:
+        weights = b.SOFTMAX(scores, beta=1.0)
+    else:
+        column = b.SHAPE(slice_along(scores, 3, 0, 1, b), out_type="INT32")
+        column = b.BROADCAST_TO(reshaped(sink, (1, -1, 1, 1), b), column)
+        weights = b.SOFTMAX(b.CONCATENATION(scores, column, axis=3), beta=1.0)
+        weights = cropped(weights, [*[(0, 0)] * 3, (0, 1)], b)
+    return _joined(b, b.BATCH_MATMUL(weights, v))

@@ -476,6 +476,31 @@ IDENTITIES = [
            }""",
     ),
     Rewrite(
+        "zero/of_sums_of_truth_values",
+        multiply_by_zero,
+        """graph main(x: float32[4], p: bool[4]) {
+             a: float32[4] = CAST(p)
+             b = SUB(float32[]{1.0}, a)
+             c = MUL(b, float32[4]{0.0})
+             d = MAXIMUM(x, c)
+             return d
+           }""",
+        """graph main(x: float32[4], p: bool[4]) {
+             d = MAXIMUM(x, float32[4]{0.0})
+             return d
+           }""",
+    ),
+    Rewrite(
+        "zero/holds_off_where_a_sum_may_overflow",
+        multiply_by_zero,
+        """graph main(i: int32[4]) {
+             a: float32[4] = CAST(i)
+             b = ADD(a, float32[]{3.0e38})
+             c = MUL(b, float32[4]{0.0})
+             return c
+           }""",
+    ),
+    Rewrite(
         "zero/holds_off_where_x_may_be_nan",
         multiply_by_zero,
         """graph main(x: float32[2,4]) {
