@@ -26,9 +26,11 @@ REFUSED = {
     "Lambda": "holds Python code, which is never run from a file",
     "SlicingOpLambda": "is a bare TensorFlow function",
 }
+AS_FLOAT32 = ("bfloat16", "float16", "float64")
+"""Types in which models compute and are fed, and files do so in float32."""
 COMPUTED_TYPES = (
     *("None", "float32", "int32", "int64", "string", "uint8"),
-    *("mixed_bfloat16", "mixed_float16"),  # weights are float32, and so is what is computed here
+    *("mixed_bfloat16", "mixed_float16", *AS_FLOAT32),
 )
 INPUT_TYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "string", "uint8")
 FIX = (
@@ -87,7 +89,7 @@ def placeholder(graph: Graph, layer: Layer, name: str) -> Tensor:
             raise ModelError(f"{layer.title}: its shape must be integers and null, got {shape}")
         shape = tuple(sizes)
     dtype = _policy(layer.config.get("dtype"))
-    dtype = "float32" if dtype == "None" else dtype
+    dtype = "float32" if dtype in ("None", *AS_FLOAT32) else dtype
     if dtype not in INPUT_TYPES or layer.config.get("sparse") or layer.config.get("ragged"):
         raise ConverterError(
             f"{layer.title}: must be a dense tensor of numbers or texts, got {dtype[:40]}"
