@@ -16,6 +16,7 @@ from ..sources.state import Table
 from .activation import activation_name
 from .files.architecture import INPUT, Layer, Model, Reference, flatten, map_structure
 from .files.live import quantized
+from .files.quantized import has_integers
 from .masks import KEEPING, mask_of
 from .registry import ANY, EXPORT, LAYERS, LIST, TENSOR, Call, Row, inner_scope
 
@@ -62,6 +63,8 @@ def why_not(layer: Layer) -> str:
     dtype = layer.config.get("dtype")
     is_argument = layer.kind.startswith("ops.") and isinstance(dtype, str)  # as that of a cast
     policy = _policy(dtype)
+    if has_integers(layer):
+        return ""
     if "_from_" in policy:
         return f"{layer.title} {quantized(policy)}"
     if policy not in COMPUTED_TYPES and not is_argument:
