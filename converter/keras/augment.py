@@ -11,6 +11,7 @@ from .files.architecture import Layer, read_layer
 from .registry import Call, is_number, layer
 
 LIGHTEST = 255.0
+RANGE = (0.0, LIGHTEST)
 TRAINING_ONLY = (
     *(
         "AugMix",
@@ -39,24 +40,30 @@ def unchanged(call: Call, x: Tensor) -> Tensor:
 def auto_contrast(call: Call, x: Tensor) -> Tensor:
     """Each channel stretched to the whole range of values; one of a single value stays."""
     call.shape(x, 4)
-    limits = call.setting("value_range", [0, 255])
-    is_valid = isinstance(limits, list | tuple) and len(limits) == 2 and all(map(is_number, limits))
-    call.check(is_valid and limits[0] < limits[1], "value_range", "two ascending numbers")
-    low, high = map(float, limits)
+    limits = value_range(call)
     x = call.cast(x, np.float32)
-    images = _stretched(call, x, (low, high), (0.0, LIGHTEST))
+    images = stretched(call, x, limits, RANGE)
     axes = call.constant([1, 2])
     darkest, lightest = (call.op(kind, images, axes, keep_dims=True) for kind in ("Min", "Max"))
     scale = call.op("RealDiv", call.constant(LIGHTEST, x), call.op("Sub", lightest, darkest))
     offset = call.op("Mul", call.op("Neg", darkest), scale)
     y = call.op("AddV2", call.op("Mul", images, scale), offset)
     y = call.op("Minimum", call.op("Maximum", y, call.constant(0.0, x)), call.constant(LIGHTEST, x))
-    y = _stretched(call, y, (0.0, LIGHTEST), (low, high))
+    y = stretched(call, y, RANGE, limits)
     is_flat = call.op("Equal", lightest, darkest)
     return call.op("SelectV2", is_flat, x, y)
 
 
-def _stretched(
+def value_range(call: Call) -> tuple[float, float]:
+    """The darkest and the lightest value that images may have."""
+    limits = call.setting("value_range", list(RANGE))
+    is_valid = isinstance(limits, list | tuple) and len(limits) == 2 and all(map(is_number, limits))
+    call.check(is_valid and limits[0] < limits[1], "value_range", "two ascending numbers")
+    low, high = map(float, limits)
+    return low, high
+
+
+def stretched(
     call: Call, x: Tensor, before: tuple[float, float], after: tuple[float, float]
 ) -> Tensor:
     """Values of one range in another."""

@@ -16,6 +16,7 @@ from ..sources.state import Table
 from .activation import activation_name
 from .files.architecture import INPUT, Layer, Model, Reference, flatten, map_structure
 from .files.live import quantized
+from .files.quantized import has_integers
 from .masks import KEEPING, mask_of
 from .registry import ANY, EXPORT, LAYERS, LIST, TENSOR, Call, Row, inner_scope
 
@@ -26,9 +27,11 @@ REFUSED = {
     "Lambda": "holds Python code, which is never run from a file",
     "SlicingOpLambda": "is a bare TensorFlow function",
 }
+AS_FLOAT32 = ("bfloat16", "float16", "float64")
+"""Types in which models compute and are fed, and files do so in float32."""
 COMPUTED_TYPES = (
     *("None", "float32", "int32", "int64", "string", "uint8"),
-    *("mixed_bfloat16", "mixed_float16"),  # weights are float32, and so is what is computed here
+    *("mixed_bfloat16", "mixed_float16", *AS_FLOAT32),
 )
 INPUT_TYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "string", "uint8")
 FIX = (
@@ -60,6 +63,8 @@ def why_not(layer: Layer) -> str:
     dtype = layer.config.get("dtype")
     is_argument = layer.kind.startswith("ops.") and isinstance(dtype, str)  # as that of a cast
     policy = _policy(dtype)
+    if has_integers(layer):
+        return ""
     if "_from_" in policy:
         return f"{layer.title} {quantized(policy)}"
     if policy not in COMPUTED_TYPES and not is_argument:
@@ -87,7 +92,7 @@ def placeholder(graph: Graph, layer: Layer, name: str) -> Tensor:
             raise ModelError(f"{layer.title}: its shape must be integers and null, got {shape}")
         shape = tuple(sizes)
     dtype = _policy(layer.config.get("dtype"))
-    dtype = "float32" if dtype == "None" else dtype
+    dtype = "float32" if dtype in ("None", *AS_FLOAT32) else dtype
     if dtype not in INPUT_TYPES or layer.config.get("sparse") or layer.config.get("ragged"):
         raise ConverterError(
             f"{layer.title}: must be a dense tensor of numbers or texts, got {dtype[:40]}"

@@ -12,6 +12,7 @@ augment: AugMix AutoContrast CutMix Equalization MixUp Pipeline RandAugment Rand
 cells: ConvLSTM1DCell ConvLSTM2DCell ConvLSTM3DCell ConvLSTMCell GRUCell LSTMCell SimpleRNNCell StackedRNNCells
 conv: Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose Convolution1D Convolution1DTranspose Convolution2D Convolution2DTranspose Convolution3D Convolution3DTranspose DepthwiseConv1D DepthwiseConv2D SeparableConv1D SeparableConv2D SeparableConvolution1D SeparableConvolution2D
 core: ActivityRegularization AlphaDropout Dense Dropout Embedding GaussianDropout GaussianNoise Identity Rescaling ReversibleEmbedding SpatialDropout1D SpatialDropout2D SpatialDropout3D flatlite.Weight keras_hub>PositionEmbedding
+equalize: ContrastLimitedAdaptiveHistogramEqualization MaxNumBoundingBoxes
 functions.arrange: ops.Append ops.BroadcastTo ops.Concatenate ops.Diagonal ops.ExpandDims ops.Flip ops.Hstack ops.Moveaxis ops.Pad ops.Ravel ops.Repeat ops.Reshape ops.Roll ops.Size ops.Squeeze ops.Stack ops.Swapaxes ops.Tile ops.Transpose ops.Tril ops.Triu ops.Vstack tf.broadcast_to tf.concat tf.expand_dims tf.pad tf.repeat tf.reshape tf.reverse tf.roll tf.shape tf.size tf.squeeze tf.stack tf.tile tf.transpose
 functions.counts: ops.Bincount ops.CTCDecode ops.Fold ops.ISTFT ops.Unique
 functions.linear_algebra: ops.CDist ops.Cholesky ops.CholeskyInverse ops.Cross ops.Det ops.Diag ops.Diagflat ops.Diff ops.Dsplit ops.Dstack ops.Eigh ops.Hsplit ops.Inv ops.Kron ops.Logdet ops.Qr ops.SVD ops.Slogdet ops.Solve ops.SolveTriangular ops.Trace ops.Trapezoid ops.Vander ops.Vsplit

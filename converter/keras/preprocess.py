@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,20 @@ from .resize import interpolation_of, resize_images
 MAX_VOCABULARY = 1 << 16
 
 
-def as_images(call: Call, x: Tensor) -> tuple[Tensor, bool]:
-    """A batch of images, and whether `x` was one image."""
-    if len(call.shape(x, 3, 4)) == 4:
-        return x, False
-    return call.op("ExpandDims", x, call.constant(0)), True
+def as_images(call: Call, x: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    """A batch of images with channels last, and what gives such a batch the layout of `x`."""
+    is_one, is_first = len(call.shape(x, 3, 4)) == 3, call.is_channels_first()
+    if is_one:
+        x = call.op("ExpandDims", x, call.constant(0))
+    if is_first:
+        x = call.op("Transpose", x, call.constant([0, 2, 3, 1]))
+
+    def restored(y: Tensor) -> Tensor:
+        if is_first:
+            y = call.op("Transpose", y, call.constant([0, 3, 1, 2]))
+        return call.op("Squeeze", y, squeeze_dims=[0]) if is_one else y
+
+    return x, restored
 
 
 def cropped(call: Call, x: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
@@ -62,9 +72,8 @@ def resized(
 @layer("Resizing")
 def resizing(call: Call, x: Tensor) -> Tensor:
     """Images of the size the layer has, cut or padded to its form first where it says so."""
-    call.require(not call.is_channels_first(), "channels_first is not supported here")
     (height,), (width,) = call.integers("height", 1), call.integers("width", 1)
-    x, is_one = as_images(call, x)
+    x, restored = as_images(call, x)
     interpolation = interpolation_of(call)
     dtype = x.dtype if call.is_keras3 else np.dtype(np.float32)
     if x.dtype.kind != "f" and interpolation != "nearest":
@@ -76,25 +85,23 @@ def resizing(call: Call, x: Tensor) -> Tensor:
     y = resized(call, x, height, width, interpolation, call.flag("antialias"))
     if dtype.kind != "f" and y.dtype.kind == "f":
         y = call.op("Round", y)
-    y = call.cast(y, dtype)
-    return call.op("Squeeze", y, squeeze_dims=[0]) if is_one else y
+    return restored(call.cast(y, dtype))
 
 
 @layer("CenterCrop", "RandomCrop")
 def center_crop(call: Call, x: Tensor) -> Tensor:
     """The middle of images; of smaller ones the part of that form, made larger."""
-    call.require(not call.is_channels_first(), "channels_first is not supported here")
     (height,), (width,) = call.integers("height", 1), call.integers("width", 1)
     if call.layer.kind == "RandomCrop" and call.is_keras3:
         return call.cast(x, np.float32)
-    x, is_one = as_images(call, call.cast(x, np.float32))
+    x, restored = as_images(call, call.cast(x, np.float32))
     rows, columns = (call.known(n, "height and width") for n in call.shape(x)[1:3])
     is_crop = call.layer.kind == "CenterCrop" and rows >= height and columns >= width
     if is_crop:
         y = cropped(call, x, (rows - height) // 2, (columns - width) // 2, height, width)
     else:
         y = resized(call, to_aspect(call, x, height, width), height, width, "bilinear")
-    return call.op("Squeeze", y, squeeze_dims=[0]) if is_one else y
+    return restored(y)
 
 
 def encoded(call: Call, indices: Tensor, depth: int, weights: Any = None) -> Tensor:

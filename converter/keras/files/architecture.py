@@ -16,6 +16,7 @@ from ....schema.errors import ModelError
 
 if TYPE_CHECKING:
     from ....graph.core.graph import Graph, Tensor
+    from .quantized import ScaledWeight
     from .weights import StoredWeight
 
 MODELS = ("Functional", "Model", "Sequential")
@@ -68,7 +69,7 @@ class Layer:
     name: str
     config: dict
     calls: list[tuple[list, dict]] = field(default_factory=list)
-    stored_weights: dict[str, StoredWeight] = field(default_factory=dict)
+    stored_weights: dict[str, StoredWeight | ScaledWeight] = field(default_factory=dict)
     written_as: str = ""
     parts: dict[str, Layer] = field(default_factory=dict)
     tensors: dict[tuple[Graph, str], Tensor] = field(default_factory=dict)

@@ -17,6 +17,8 @@ from .limits import MAX_UNPACK_RATIO, unpack_limit
 
 FILTERS = frozenset((1, 2, 3, 4, 32000))
 """deflate, shuffle, checksum, szip, lzf: the others would be loaded from the machine's plug-ins."""
+BFLOAT16 = np.dtype("V2")
+"""What h5py makes of the bfloat16 numbers that Keras writes."""
 MAX_ATTRIBUTE_PARTS = 10_000
 
 
@@ -116,13 +118,16 @@ class HDF5File:
         dataset = self.find(path)
         with reading(self.what):
             self._check(dataset, path)
-            return np.asarray(dataset[()])
+            values = np.asarray(dataset[()])
+        if values.dtype != BFLOAT16:
+            return values
+        return np.left_shift(values.view(np.uint16), 16, dtype=np.uint32).view(np.float32)
 
     def _check(self, dataset: Any, path: str) -> None:
         """Raises ModelError unless reading a dataset is harmless."""
         if dataset.is_virtual or dataset.external:
             raise ModelError(f"{self.what}: the values of '{path}' must be in the file itself")
-        if dataset.dtype.kind not in "fiub":
+        if dataset.dtype.kind not in "fiub" and dataset.dtype != BFLOAT16:
             raise ModelError(f"{self.what}: '{path}' must hold numbers, got {dataset.dtype}")
         settings = dataset.id.get_create_plist()
         filters = {settings.get_filter(i)[0] for i in range(settings.get_nfilters())}

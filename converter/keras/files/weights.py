@@ -20,6 +20,7 @@ from .architecture import MAX_MODELS, Layer, Model
 from .archive import ASSETS, Archive
 from .hdf5_process import Store
 from .live import LiveWeights
+from .quantized import archived_with_scales, as_floats, has_integers
 
 MAX_LAYERS = 2**16
 CONTAINERS = ("layers", "_layer_checkpoint_dependencies")  # the second before Keras 2.13
@@ -157,15 +158,16 @@ def _find_in_folder(
         _find_by_number(layer, store, f"{path}/", missing)
         return
     layer.folder, names = path, _archived(layer)
+    names = archived_with_scales(layer, names)
     stored_names = store.names(f"{path}/vars")
     if names and not stored_names:
         missing.append(layer)
     elif len(stored_names) != len(names):
         raise _wrong_count(layer, names, len(stored_names))
     else:
-        layer.stored_weights = {
-            name: StoredWeight(store, f"{path}/vars/{i}") for i, name in enumerate(names)
-        }
+        layer.stored_weights = as_floats(
+            {name: StoredWeight(store, f"{path}/vars/{i}") for i, name in enumerate(names)}
+        )
     for attribute, part in layer.parts.items():
         group = f"{path}/{attribute}"
         if not store.names(group):  # some hold the layer in a private attribute
@@ -182,6 +184,8 @@ def _find_by_name(model: Model, store: Store | LiveWeights, prefix: str) -> None
             raise _wrong_count(layer, [name for _, name, _ in slots], len(weight_names))
         for (owner, name, _), weight_name in zip(slots, weight_names, strict=True):
             owner.stored_weights[name] = StoredWeight(store, f"{path}/{weight_name}")
+        for owner, _, _ in slots:
+            owner.stored_weights = as_floats(owner.stored_weights)
 
 
 def trainable_first(layer: Layer) -> list[tuple[Layer, str, bool]]:
@@ -201,8 +205,10 @@ def _slots(layer: Layer, is_trainable: bool) -> Iterator[tuple[Layer, str, bool]
         for owner, name in row.order(layer):
             yield owner, name, is_trainable and owner.is_trainable and is_trained(name)
         return
-    for name in _names(layer):
-        yield layer, name, is_trainable and is_trained(name)
+    are_integers = has_integers(layer)
+    for name in archived_with_scales(layer, _names(layer)):
+        is_learned = name == "bias" if are_integers else is_trained(name)
+        yield layer, name, is_trainable and is_learned
     for part in layer.parts.values():
         yield from _slots(part, is_trainable)
 

@@ -35,6 +35,7 @@ MODULES = (
         "formats",
         "general",
         "shared",
+        "integers",
     ),
 )
 
@@ -47,7 +48,8 @@ def coarse(values: np.ndarray) -> np.ndarray:
 def randomly(model, rng: np.random.Generator) -> None:
     """Gives a model's layers weights."""
     for weight in model.weights:
-        if "float" not in str(weight.dtype) or "count" in weight.name:
+        is_learned = "count" not in weight.name and not weight.name.endswith(("_scale", "g_idx"))
+        if "float" not in str(weight.dtype) or not is_learned:
             continue
         value = coarse(rng.normal(0, 0.4, weight.shape))
         weight.assign(np.abs(value) + 0.5 if "variance" in weight.name else value)

@@ -215,7 +215,7 @@ def test_all_unsupported_layers_are_listed(tmp_path):
     layers = [
         one("Lambda", "code", X, function="x"),
         one("Dense", "theirs", X, "their.layers", units=2),
-        one("Dense", "half", X, units=2, dtype="float16"),
+        one("Dense", "complex", X, units=2, dtype="complex64"),
         one("Activation", "odd", X, activation="my_function"),
         one("HashedCrossing", "words", X, num_bins=2),
     ]
@@ -226,11 +226,27 @@ def test_all_unsupported_layers_are_listed(tmp_path):
     for word in (
         "Lambda 'code' holds Python",
         "their.layers.Dense",
-        "computes in float16",
+        "computes in complex64",
         "my_function",
     ):
         assert any(word in line for line in lines)
     assert "from_saved_model" in lines[-1]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64"])
+def test_models_of_other_floats_are_of_float32(dtype, tmp_path, litert):
+    """Weights of bfloat16 lie in HDF5 as two bytes each that are no numbers to it."""
+    kernel = np.float32([[1.5, -2], [0.25, 3], [-1, 0.5]])
+    stored = kernel.astype(np.float32 if dtype == "bfloat16" else dtype)
+    if dtype == "bfloat16":
+        stored = np.right_shift(kernel.view(np.uint32), 16).astype(np.uint16).view("V2")
+    layer = one("Dense", "d", X, units=2, use_bias=False, dtype=dtype)
+    config = model(layer, x=[None, 3])
+    config["config"]["layers"][0]["config"]["dtype"] = dtype
+    content = convert(keras_file(tmp_path, config, {"layers/dense/vars/0": stored}))
+    x = np.float32([[1, 2, 3], [-1, 0.5, 4]])
+    (y,) = litert.run(content, [[x]], "AUTO")[0]
+    np.testing.assert_array_equal(y, x @ kernel)
 
 
 def test_calls_that_multiply_are_refused(tmp_path):

@@ -1,6 +1,6 @@
 """Layers on images, and convolutions whose filters differ from place to place."""
 
-from .registry import BOTH, THREE, TWO, single
+from .registry import BOTH, THREE, TWO, case, single
 
 single(*("images", "AutoContrast"), lambda layers: layers.AutoContrast(), (4, 5, 3), versions=THREE)
 single(
@@ -41,3 +41,44 @@ single(
     (None, None, 2),
     versions=BOTH,
 )
+single(
+    *("images", "Equalized_tiles"),
+    lambda layers: layers.ContrastLimitedAdaptiveHistogramEqualization(
+        (-1, 2), clip_limit=1.5, tile_grid_size=(2, 3)
+    ),
+    (7, 11, 2),
+    versions=THREE,
+)
+single(
+    *("images", "Equalized_without_limit"),
+    lambda layers: layers.ContrastLimitedAdaptiveHistogramEqualization(
+        (-1, 2), clip_limit=0, tile_grid_size=(2, 2), data_format="channels_first"
+    ),
+    (3, 8, 6),
+    versions=THREE,
+)
+single(
+    *("images", "Resizing_first"),
+    lambda layers: layers.Resizing(3, 7, data_format="channels_first"),
+    (2, 5, 4),
+    versions=THREE,
+)
+
+
+def with_boxes(k, n):
+    """As many boxes as a layer has, of images with `n` of them."""
+    images, boxes, labels = (k.Input(shape) for shape in ((4, 5, 3), (n, 4), (n,)))
+    data = {"images": images, "bounding_boxes": {"labels": labels, "boxes": boxes}}
+    fixed = k.layers.MaxNumBoundingBoxes(3, bounding_box_format="xyxy")(data)
+    outputs = fixed["images"], fixed["bounding_boxes"]["boxes"], fixed["bounding_boxes"]["labels"]
+    return k.Model([images, boxes, labels], outputs)
+
+
+@case("images", THREE)
+def few_boxes(k):
+    return with_boxes(k, 2)
+
+
+@case("images", THREE)
+def many_boxes(k):
+    return with_boxes(k, 5)
