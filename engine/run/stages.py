@@ -191,6 +191,11 @@ class Control:
         self._requested, self._timeout_error = None, timeout_error
         self._end = inf if seconds is None else monotonic() + seconds
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether the run may take some time alone."""
+        return self._timeout_error is not None
+
     def end(self, error: BaseException) -> None:
         """Ends the run that is under way, in another thread, by raising `error` in it."""
         self._requested = error

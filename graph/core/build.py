@@ -41,16 +41,8 @@ class _Ops:
     """See the module."""
 
     # Those that do not give one tensor; a test holds them against the signatures.
-    AccumulatorApplyGradient: OperationFunction
-    AccumulatorSetGlobalStep: OperationFunction
     AllCandidateSampler: TensorsFunction
     ApproxTopK: TensorsFunction
-    Assert: OperationFunction
-    AssignAddVariableOp: OperationFunction
-    AssignSubVariableOp: OperationFunction
-    AssignVariableOp: OperationFunction
-    BarrierClose: OperationFunction
-    BarrierInsertMany: OperationFunction
     BarrierTakeMany: TensorsFunction
     BatchNormWithGlobalNormalizationGrad: TensorsFunction
     BlockLSTM: TensorsFunction
@@ -63,18 +55,15 @@ class _Ops:
     CombinedNonMaxSuppression: TensorsFunction
     ComputeAccidentalHits: TensorsFunction
     ConcatOffset: TensorsFunction
-    ControlTrigger: OperationFunction
     DatasetToSingleElement: TensorsFunction
     DecodeCSV: TensorsFunction
     DecodeProtoV2: TensorsFunction
     DecodeWav: TensorsFunction
-    DeleteSessionTensor: OperationFunction
     DenseCountSparseOutput: TensorsFunction
     DenseToDenseSetOperation: TensorsFunction
     DenseToSparseSetOperation: TensorsFunction
     DeserializeManySparse: TensorsFunction
     DeserializeSparse: TensorsFunction
-    DestroyResourceOp: OperationFunction
     DynamicPartition: TensorsFunction
     EagerPyFunc: TensorsFunction
     FakeQuantWithMinMaxVarsGradient: TensorsFunction
@@ -92,10 +81,6 @@ class _Ops:
     GenerateVocabRemapping: TensorsFunction
     IdentityN: TensorsFunction
     If: TensorsFunction
-    InitializeTable: OperationFunction
-    InitializeTableFromDataset: OperationFunction
-    InitializeTableFromTextFileV2: OperationFunction
-    InitializeTableV2: OperationFunction
     IteratorGetNext: TensorsFunction
     IteratorGetNextSync: TensorsFunction
     LSTMBlockCell: TensorsFunction
@@ -104,28 +89,16 @@ class _Ops:
     LogMatrixDeterminant: TensorsFunction
     LogUniformCandidateSampler: TensorsFunction
     LookupTableExportV2: TensorsFunction
-    LookupTableImport: OperationFunction
-    LookupTableImportV2: OperationFunction
-    LookupTableInsert: OperationFunction
-    LookupTableInsertV2: OperationFunction
-    LookupTableRemoveV2: OperationFunction
     Lu: TensorsFunction
-    MakeIterator: OperationFunction
-    MapClear: OperationFunction
     MapPeek: TensorsFunction
-    MapStage: OperationFunction
     MapUnstage: TensorsFunction
     MapUnstageNoKey: TensorsFunction
     MaxPoolWithArgmax: TensorsFunction
     Merge: TensorsFunction
-    MergeV2Checkpoints: OperationFunction
-    NoOp: OperationFunction
     NonMaxSuppressionV4: TensorsFunction
     NonMaxSuppressionV5: TensorsFunction
     OptionalGetValue: TensorsFunction
-    OrderedMapClear: OperationFunction
     OrderedMapPeek: TensorsFunction
-    OrderedMapStage: OperationFunction
     OrderedMapUnstage: TensorsFunction
     OrderedMapUnstageNoKey: TensorsFunction
     ParseExample: TensorsFunction
@@ -135,7 +108,6 @@ class _Ops:
     ParseSingleExample: TensorsFunction
     ParseSingleSequenceExample: TensorsFunction
     PartitionedCall: TensorsFunction
-    PrintV2: OperationFunction
     PyFunc: TensorsFunction
     PyFuncStateless: TensorsFunction
     Qr: TensorsFunction
@@ -149,18 +121,12 @@ class _Ops:
     QuantizedRelu6: TensorsFunction
     QuantizedReluX: TensorsFunction
     QuantizedReshape: TensorsFunction
-    QueueClose: OperationFunction
-    QueueCloseV2: OperationFunction
     QueueDequeue: TensorsFunction
     QueueDequeueMany: TensorsFunction
     QueueDequeueManyV2: TensorsFunction
     QueueDequeueUpTo: TensorsFunction
     QueueDequeueUpToV2: TensorsFunction
     QueueDequeueV2: TensorsFunction
-    QueueEnqueue: OperationFunction
-    QueueEnqueueMany: OperationFunction
-    QueueEnqueueManyV2: OperationFunction
-    QueueEnqueueV2: OperationFunction
     RaggedCross: TensorsFunction
     RaggedFillEmptyRows: TensorsFunction
     RaggedFillEmptyRowsGrad: TensorsFunction
@@ -172,13 +138,119 @@ class _Ops:
     ReaderReadUpTo: TensorsFunction
     ReaderReadUpToV2: TensorsFunction
     ReaderReadV2: TensorsFunction
+    ReduceDataset: TensorsFunction
+    RefMerge: TensorsFunction
+    RefSwitch: TensorsFunction
+    RestoreV2: TensorsFunction
+    SampleDistortedBoundingBox: TensorsFunction
+    SampleDistortedBoundingBoxV2: TensorsFunction
+    SelfAdjointEigV2: TensorsFunction
+    ShapeN: TensorsFunction
+    SoftmaxCrossEntropyWithLogits: TensorsFunction
+    SparseAccumulatorTakeGradient: TensorsFunction
+    SparseAdd: TensorsFunction
+    SparseAddGrad: TensorsFunction
+    SparseConcat: TensorsFunction
+    SparseCountSparseOutput: TensorsFunction
+    SparseCross: TensorsFunction
+    SparseCrossHashed: TensorsFunction
+    SparseCrossV2: TensorsFunction
+    SparseFillEmptyRows: TensorsFunction
+    SparseFillEmptyRowsGrad: TensorsFunction
+    SparseReduceMaxSparse: TensorsFunction
+    SparseReduceSumSparse: TensorsFunction
+    SparseReorder: TensorsFunction
+    SparseReshape: TensorsFunction
+    SparseSlice: TensorsFunction
+    SparseSoftmaxCrossEntropyWithLogits: TensorsFunction
+    SparseSparseMaximum: TensorsFunction
+    SparseSparseMinimum: TensorsFunction
+    SparseSplit: TensorsFunction
+    SparseToSparseSetOperation: TensorsFunction
+    Split: TensorsFunction
+    SplitV: TensorsFunction
+    StagePeek: TensorsFunction
+    StatefulPartitionedCall: TensorsFunction
+    StatelessCase: TensorsFunction
+    StatelessIf: TensorsFunction
+    StatelessRandomGetKeyCounter: TensorsFunction
+    StatelessRandomGetKeyCounterAlg: TensorsFunction
+    StatelessSampleDistortedBoundingBox: TensorsFunction
+    StatelessWhile: TensorsFunction
+    StringNGrams: TensorsFunction
+    StringSplit: TensorsFunction
+    StringSplitV2: TensorsFunction
+    Svd: TensorsFunction
+    Switch: TensorsFunction
+    SymbolicGradient: TensorsFunction
+    TakeManySparseFromTensorsMap: TensorsFunction
+    TensorArrayConcatV3: TensorsFunction
+    TensorArrayGradV3: TensorsFunction
+    TensorArrayGradWithShape: TensorsFunction
+    TensorArrayV3: TensorsFunction
+    TensorListConcat: TensorsFunction
+    TensorListConcatV2: TensorsFunction
+    TensorListPopBack: TensorsFunction
+    TopK: TensorsFunction
+    TopKV2: TensorsFunction
+    UnicodeDecode: TensorsFunction
+    UnicodeDecodeWithOffsets: TensorsFunction
+    UniformCandidateSampler: TensorsFunction
+    Unique: TensorsFunction
+    UniqueV2: TensorsFunction
+    UniqueWithCounts: TensorsFunction
+    UniqueWithCountsV2: TensorsFunction
+    Unpack: TensorsFunction
+    Unstage: TensorsFunction
+    While: TensorsFunction
+    XlaBroadcastHelper: TensorsFunction
+    XlaCallModule: TensorsFunction
+    XlaKeyValueSort: TensorsFunction
+    XlaOptimizationBarrier: TensorsFunction
+    XlaRngBitGenerator: TensorsFunction
+    XlaVariadicReduce: TensorsFunction
+    XlaVariadicReduceV2: TensorsFunction
+    XlaVariadicSort: TensorsFunction
+    XlaWhile: TensorsFunction
+
+    AccumulatorApplyGradient: OperationFunction
+    AccumulatorSetGlobalStep: OperationFunction
+    Assert: OperationFunction
+    AssignAddVariableOp: OperationFunction
+    AssignSubVariableOp: OperationFunction
+    AssignVariableOp: OperationFunction
+    BarrierClose: OperationFunction
+    BarrierInsertMany: OperationFunction
+    ControlTrigger: OperationFunction
+    DeleteSessionTensor: OperationFunction
+    DestroyResourceOp: OperationFunction
+    InitializeTable: OperationFunction
+    InitializeTableFromDataset: OperationFunction
+    InitializeTableFromTextFileV2: OperationFunction
+    InitializeTableV2: OperationFunction
+    LookupTableImport: OperationFunction
+    LookupTableImportV2: OperationFunction
+    LookupTableInsert: OperationFunction
+    LookupTableInsertV2: OperationFunction
+    LookupTableRemoveV2: OperationFunction
+    MakeIterator: OperationFunction
+    MapClear: OperationFunction
+    MapStage: OperationFunction
+    MergeV2Checkpoints: OperationFunction
+    NoOp: OperationFunction
+    OrderedMapClear: OperationFunction
+    OrderedMapStage: OperationFunction
+    PrintV2: OperationFunction
+    QueueClose: OperationFunction
+    QueueCloseV2: OperationFunction
+    QueueEnqueue: OperationFunction
+    QueueEnqueueMany: OperationFunction
+    QueueEnqueueManyV2: OperationFunction
+    QueueEnqueueV2: OperationFunction
     ReaderReset: OperationFunction
     ReaderResetV2: OperationFunction
     ReaderRestoreState: OperationFunction
     ReaderRestoreStateV2: OperationFunction
-    ReduceDataset: TensorsFunction
-    RefMerge: TensorsFunction
-    RefSwitch: TensorsFunction
     ResourceAccumulatorApplyGradient: OperationFunction
     ResourceAccumulatorSetGlobalStep: OperationFunction
     ResourceApplyAdaMax: OperationFunction
@@ -224,88 +296,17 @@ class _Ops:
     ResourceSparseApplyProximalGradientDescent: OperationFunction
     ResourceSparseApplyRMSProp: OperationFunction
     ResourceStridedSliceAssign: OperationFunction
-    RestoreV2: TensorsFunction
-    SampleDistortedBoundingBox: TensorsFunction
-    SampleDistortedBoundingBoxV2: TensorsFunction
     Save: OperationFunction
     SaveDataset: OperationFunction
     SaveSlices: OperationFunction
     SaveV2: OperationFunction
-    SelfAdjointEigV2: TensorsFunction
-    ShapeN: TensorsFunction
-    SoftmaxCrossEntropyWithLogits: TensorsFunction
     SparseAccumulatorApplyGradient: OperationFunction
-    SparseAccumulatorTakeGradient: TensorsFunction
-    SparseAdd: TensorsFunction
-    SparseAddGrad: TensorsFunction
-    SparseConcat: TensorsFunction
-    SparseCountSparseOutput: TensorsFunction
-    SparseCross: TensorsFunction
-    SparseCrossHashed: TensorsFunction
-    SparseCrossV2: TensorsFunction
-    SparseFillEmptyRows: TensorsFunction
-    SparseFillEmptyRowsGrad: TensorsFunction
-    SparseReduceMaxSparse: TensorsFunction
-    SparseReduceSumSparse: TensorsFunction
-    SparseReorder: TensorsFunction
-    SparseReshape: TensorsFunction
-    SparseSlice: TensorsFunction
-    SparseSoftmaxCrossEntropyWithLogits: TensorsFunction
-    SparseSparseMaximum: TensorsFunction
-    SparseSparseMinimum: TensorsFunction
-    SparseSplit: TensorsFunction
-    SparseToSparseSetOperation: TensorsFunction
-    Split: TensorsFunction
-    SplitV: TensorsFunction
     StackClose: OperationFunction
     StackCloseV2: OperationFunction
     Stage: OperationFunction
     StageClear: OperationFunction
-    StagePeek: TensorsFunction
-    StatefulPartitionedCall: TensorsFunction
-    StatelessCase: TensorsFunction
-    StatelessIf: TensorsFunction
-    StatelessRandomGetKeyCounter: TensorsFunction
-    StatelessRandomGetKeyCounterAlg: TensorsFunction
-    StatelessSampleDistortedBoundingBox: TensorsFunction
-    StatelessWhile: TensorsFunction
-    StringNGrams: TensorsFunction
-    StringSplit: TensorsFunction
-    StringSplitV2: TensorsFunction
-    Svd: TensorsFunction
-    Switch: TensorsFunction
-    SymbolicGradient: TensorsFunction
-    TakeManySparseFromTensorsMap: TensorsFunction
     TensorArrayCloseV3: OperationFunction
-    TensorArrayConcatV3: TensorsFunction
-    TensorArrayGradV3: TensorsFunction
-    TensorArrayGradWithShape: TensorsFunction
-    TensorArrayV3: TensorsFunction
-    TensorListConcat: TensorsFunction
-    TensorListConcatV2: TensorsFunction
-    TensorListPopBack: TensorsFunction
-    TopK: TensorsFunction
-    TopKV2: TensorsFunction
-    UnicodeDecode: TensorsFunction
-    UnicodeDecodeWithOffsets: TensorsFunction
-    UniformCandidateSampler: TensorsFunction
-    Unique: TensorsFunction
-    UniqueV2: TensorsFunction
-    UniqueWithCounts: TensorsFunction
-    UniqueWithCountsV2: TensorsFunction
-    Unpack: TensorsFunction
-    Unstage: TensorsFunction
-    While: TensorsFunction
     WriteFile: OperationFunction
-    XlaBroadcastHelper: TensorsFunction
-    XlaCallModule: TensorsFunction
-    XlaKeyValueSort: TensorsFunction
-    XlaOptimizationBarrier: TensorsFunction
-    XlaRngBitGenerator: TensorsFunction
-    XlaVariadicReduce: TensorsFunction
-    XlaVariadicReduceV2: TensorsFunction
-    XlaVariadicSort: TensorsFunction
-    XlaWhile: TensorsFunction
     _Retval: OperationFunction
 
     def __getattr__(self, kind: str) -> TensorFunction:

@@ -105,12 +105,13 @@ def _index_dtype(gradients: Sequence[Gradient | None]) -> np.dtype | None:
 
 
 def _absent(body: FunctionGraph, tensor: Tensor) -> Tensor:
-    """What a function gives in the place of a value that another one has."""
+    """What a function gives in the place of a value that another one has: no rows of its rank."""
     with body.as_default():
         if tensor.dtype == dtypes.VARIANT:
             none = np.int32(-1)
             return ops.EmptyTensorList(none, none, element_dtype=np.dtype(np.float32))
-        empty = constant(b"" if tensor.dtype.kind == "O" else np.zeros((), tensor.dtype))
+        sizes = (0, *(size or 0 for size in tensor.sizes[1:])) if tensor.sizes else ()
+        empty = constant(b"" if tensor.dtype.kind == "O" else np.zeros(sizes, tensor.dtype))
         empty.op.attrs[ABSENT] = True
         return empty
 

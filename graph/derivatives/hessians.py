@@ -13,12 +13,14 @@ from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from ..functions.flow.loops import while_loop
 from ..functions.flow.tensor_array import TensorArray
-from .gradients import Differentiable, UnconnectedGradients, as_tensor, gradients
+from .gradients import Differentiable, as_tensor, gradients
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..core.typing import TensorLike
+
+NO_VALUES = "None values not supported."
 
 
 def hessians(
@@ -42,7 +44,7 @@ def hessians(
 
     Raises:
         LookupError: An operation has no derivative, or its derivative has none.
-        ValueError: No y depends on an x.
+        ValueError: No y depends on an x, or none of the first derivatives does.
     """
     variables = list(xs) if isinstance(xs, (list, tuple)) else [cast("Differentiable", xs)]
     with name_scope(name):
@@ -56,7 +58,8 @@ def hessians(
         second: list[Tensor] = []
         for gradient, x in zip(first, variables, strict=True):
             if gradient is None:
-                raise ValueError(f"hessians: no y depends on '{as_tensor(x).name}'")
+                failed = "Tried to convert 'tensor' to a tensor and failed. Error: "
+                raise ValueError(f"{failed}{NO_VALUES} No y depends on '{as_tensor(x).name}'.")
             second.append(_derivatives(dense(gradient), x, gate_gradients, aggregation_method))
         return second
 
@@ -75,9 +78,10 @@ def _derivatives(
             [x],
             gate_gradients=gate_gradients,
             aggregation_method=aggregation_method,
-            unconnected_gradients=UnconnectedGradients.ZERO,
         )
-        assert row is not None
+        if row is None:
+            words = f"No derivative of the ys by '{as_tensor(x).name}' depends on it."
+            raise ValueError(f"{NO_VALUES} {words}")
         return i + 1, rows.write(i, dense(row))
 
     def is_left(i: Tensor, rows: TensorArray) -> Tensor:

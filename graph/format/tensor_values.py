@@ -115,14 +115,16 @@ def _in_part(tensor: Tensor) -> np.ndarray | None:
     op = tensor.op
     if op.type == "Const":
         return op.get_attr("value")
-    if tensor.value is not None:
-        return tensor.value
-    if op.type == "Pack" and op.get_attr("axis") == 0:
+    if op.type == "Pack":
+        if op.get_attr("axis") != 0:
+            return None
         rows = [_in_part(row) for row in op.inputs]
         array = np.full(len(rows), None, object)
         for i, row in enumerate(rows):
             array[i] = row
         return None if all(row is None for row in rows) else array
+    if tensor.value is not None:
+        return tensor.value
     if op.type == "Unpack" and op.get_attr("axis") == 0:
         source = _in_part(op.inputs[0])
         return None if source is None else source[tensor.value_index]

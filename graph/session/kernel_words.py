@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.shapes import MAX_RANK, is_static, shown
 from ..ops.elementwise import BINARY
+from ..ops.linalg.matrix import unlike_diagonals
 
 if TYPE_CHECKING:
     from ..core.graph import Operation
@@ -159,6 +160,17 @@ def _statistics(op: Operation, shapes: Sequence[Sizes], values: Values) -> str |
     return f"{words}, got {prod(scale)} and {channels}"
 
 
+def _diagonals(op: Operation, shapes: Sequence[Sizes], values: Values) -> str | None:
+    x, diagonal = shapes[:2]
+    k = [0] if op.type == "MatrixSetDiag" else values[2]
+    if len(x) < 2 or k is None:
+        return _at_least(2, "input")(op, shapes, values)
+    low, high = (int(number) for number in (np.min(k), np.max(k)))
+    longest = min(x[-2] + min(high, 0), x[-1] - max(low, 0))
+    expected = (*x[:-2], *((high - low + 1,) if low < high else ()), longest)
+    return unlike_diagonals(x, diagonal, expected) if longest > 0 else None
+
+
 REDUCTIONS = ("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")
 WORDS: dict[str, Words] = {
     **dict.fromkeys((*BINARY, "Equal", "NotEqual"), _broadcast),
@@ -166,12 +178,9 @@ WORDS: dict[str, Words] = {
     **dict.fromkeys(("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"), _statistics),
     **dict.fromkeys(("MatrixDiag", "MatrixDiagV2", "MatrixDiagV3"), _at_least(1, "diagonal")),
     **dict.fromkeys(
-        (
-            *("MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3"),
-            *("MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"),
-        ),
-        _at_least(2, "input"),
+        ("MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3"), _at_least(2, "input")
     ),
+    **dict.fromkeys(("MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"), _diagonals),
     "BiasAdd": _bias,
     "ConcatV2": _concat,
     "Conv2D": _depth,

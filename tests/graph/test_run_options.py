@@ -223,3 +223,30 @@ def test_functions_that_wait_are_left():
         timer.join()
         event.set()
         assert limited.run(total) == 2
+
+
+@pytest.mark.parametrize("kind", [tf.py_func, tf.py_function])
+@pytest.mark.parametrize("in_loop", [False, True])
+def test_a_single_function_that_waits_is_left(kind, in_loop):
+    """Its thread goes on, what it gives is dropped, and the session can be used."""
+    event, calls = threading.Event(), []
+
+    def wait(x):
+        calls.append(int(x))
+        if len(calls) == 1:
+            event.wait()
+        return np.int64(x + 1)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.int64, [])
+        y = kind(wait, [x], tf.int64)
+        if in_loop:
+            y = tf.while_loop(
+                lambda y: y < x + 3, lambda y: tf.reshape(kind(wait, [y], tf.int64), []), [x]
+            )
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            session.run(y, {x: 1}, options=tf.RunOptions(timeout_in_ms=150))
+        assert calls == [1]
+        assert session.run(y, {x: 5}) == (8 if in_loop else 6)
+        event.set()
+        assert session.run(y, {x: 7}, timeout=60) == (10 if in_loop else 8)

@@ -268,8 +268,8 @@ def py_func(
 
     The function stays with this process: it is not written with the graph. Functions of a run that
     do not need one another's results run side by side, in threads of their own, where they take
-    more than 20 ms, and may wait for one another. A timeout ends the run while it waits for such
-    ones; a single function of a run is waited for.
+    more than 20 ms, and may wait for one another. A timeout ends the run while it waits for one,
+    whose thread goes on; what it gives then is dropped.
 
     Args:
         func: A function of arrays that gives arrays.

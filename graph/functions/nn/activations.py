@@ -108,11 +108,21 @@ def _along_last(
 
 def _swapped(rank: Tensor, axis: Tensor) -> Tensor:
     """The dimensions in order, `axis` and the last one swapped."""
-    axis = ops.SelectV2(ops.Less(axis, np.int32(0)), axis + rank, axis)
-    numbers = ops.Range(np.int32(0), rank, np.int32(1))
+    axis, before, behind = dimensions_around(rank, axis)
+    numbers = ops.ConcatV2([before, ops.ExpandDims(axis, np.int32(0)), behind], np.int32(0))
     last = rank - np.int32(1)
     moved = ops.SelectV2(ops.Equal(numbers, axis), last, numbers)
     return ops.SelectV2(ops.Equal(numbers, last), axis, moved)
+
+
+def dimensions_around(rank: Tensor, axis: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """`axis` counted from the first dimension, and the dimensions before and behind it.
+
+    An axis that is not there is an error of the run.
+    """
+    axis = ops.SelectV2(ops.Less(axis, np.int32(0)), axis + rank, axis)
+    before = ops.Range(np.int32(0), axis, np.int32(1))
+    return axis, before, ops.Range(axis + np.int32(1), rank, np.int32(1))
 
 
 def bias_add(

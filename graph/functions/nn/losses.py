@@ -17,6 +17,7 @@ from ..array import array, creation
 from ..array.casting import cast
 from ..math.arithmetic import add
 from ..rows import functions, n_ary
+from .activations import dimensions_around
 
 if TYPE_CHECKING:
     from ...core.tensor_shape import TensorShape
@@ -81,6 +82,10 @@ def softmax_cross_entropy_with_logits_v2(
                 raise ValueError(f"Requires start <= limit when delta > 0: {axis + 1}/{n}")
             order = np.arange(n)
             order = np.append(np.delete(order, axis), order[axis]).astype(np.int32)
+            precise, labels = array.transpose(precise, order), array.transpose(labels, order)
+        elif axis != -1 and logits.sizes is None:
+            place, before, behind = dimensions_around(rank, convert_to_tensor(axis, np.int32))
+            order = ops.ConcatV2([before, behind, ops.ExpandDims(place, np.int32(0))], np.int32(0))
             precise, labels = array.transpose(precise, order), array.transpose(labels, order)
         shape = creation.shape(precise)
         precise, labels = _flat_rows(precise), _flat_rows(labels)

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from ...core.registry import op
-from ...core.shapes import Dim, Shape, integers, is_static, known, plus, require, same, shown
+from ...core.shapes import (
+    Dim,
+    Shape,
+    integers,
+    is_static,
+    known,
+    plus,
+    require,
+    require_rank,
+    same,
+    shown,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -99,8 +110,10 @@ def _offsets(
 
 
 def _require_band(low: int, high: int, rows: int, columns: int) -> None:
-    if not (-rows < low <= high < columns or (low == high == 0)):
-        raise ValueError(f"diagonals must be in ({-rows}, {columns}), got {low} to {high}")
+    for name, number in (("lower", low), ("upper", high)):
+        if number and not -rows < number < columns:
+            limits = f"It must be between {-rows} and {columns}"
+            raise ValueError(f"{name}_diag_index is out of bound: {number} {limits}")
 
 
 def _diagonal_part(x: np.ndarray, k: ArrayLike, padding: np.ndarray, align: bytes) -> np.ndarray:
@@ -114,6 +127,16 @@ def _diagonal_part(x: np.ndarray, k: ArrayLike, padding: np.ndarray, align: byte
     return result[..., 0, :] if low == high else result
 
 
+def unlike_diagonals(shape: Shape, diagonal: Shape, expected: Shape) -> str:
+    """What is said of diagonals that do not fit into matrices."""
+    return (
+        "Either first dimensions of diagonal don't match input.shape[:-2], or "
+        "diagonal.shape[:-1] is not equal to the longests diagonal in range "
+        f"[lower_diag_index:upper_diag_index].\nInput shape: {shown(shape)}\n"
+        f"Diagonal shape: {shown(diagonal)}\nExpected diagonal shape: {shown(expected)}"
+    )
+
+
 def _set_diagonal(
     x: np.ndarray, diagonal: np.ndarray, k: ArrayLike, align: bytes, is_new: bool = False
 ) -> np.ndarray:
@@ -125,12 +148,7 @@ def _set_diagonal(
         longest = min(rows + min(high, 0), columns - max(low, 0))
         expected = (*x.shape[:-2], *((high - low + 1,) if low < high else ()), longest)
         if diagonal.shape != expected:
-            raise ValueError(
-                "Either first dimensions of diagonal don't match input.shape[:-2], or "
-                "diagonal.shape[:-1] is not equal to the longests diagonal in range "
-                f"[{low}:{high}].\nInput shape: {list(x.shape)}\nDiagonal shape: "
-                f"{list(diagonal.shape)}\nExpected diagonal shape: {list(expected)}"
-            )
+            raise ValueError(unlike_diagonals(x.shape, diagonal.shape, expected))
     result = x.copy()
     if low == high:
         diagonal = diagonal[..., None, :]
@@ -227,16 +245,22 @@ def matrix_diag_part(x: np.ndarray) -> np.ndarray:
     return np.diagonal(x, 0, -2, -1)
 
 
-def _diag_part_shape(op: OperationView) -> Shape:
-    *batch, rows, columns = known(op, 0)
-    k = integers(op, 1)
-    if k is None:
-        return None
+def _known_band(op: OperationView, k: list[int], rows: Dim, columns: Dim) -> tuple[int, int]:
+    """The lowest and highest diagonal, which must be in the matrices."""
     low, high = _band(k)
     for name, number in (("lower", low), ("upper", high)):
         limit = columns if number > 0 else rows
         fits = limit is None or not number or abs(number) < limit
         require(op, fits, f"{name}_diag_index is out of bound. It is {number}")
+    return low, high
+
+
+def _diag_part_shape(op: OperationView) -> Shape:
+    *batch, rows, columns = known(op, 0)
+    k = integers(op, 1)
+    if k is None:
+        return None
+    low, high = _known_band(op, k, rows, columns)
     sizes = plus(rows, min(high, 0)), plus(columns, -max(low, 0))
     longest = min(sizes) if is_static(sizes) else None
     return (*batch, longest) if low == high else (*batch, high - low + 1, longest)
@@ -256,11 +280,30 @@ def matrix_diag_part_v3(
     return _diagonal_part(x, k, padding, align)
 
 
+def _set_diag_v1_shape(op: OperationView) -> Shape:
+    require_rank(op, 0, 2, at_least=True)
+    require_rank(op, 1, 1, at_least=True)
+    shape, diagonal = (tensor.sizes for tensor in op.inputs)
+    if shape is None or diagonal is None:
+        return shape
+    require_rank(op, 1, len(shape) - 1)
+    if is_static(shape) and diagonal[-1] is not None:
+        n, words = min(shape[-2:]), "Dimensions must be equal, but are"
+        require(op, n == diagonal[-1], f"{words} {n} and {diagonal[-1]}")
+    return shape
+
+
 def _set_diag_shape(op: OperationView) -> Shape:
-    return op.inputs[0].sizes
+    require_rank(op, 0, 2, at_least=True)
+    require_rank(op, 1, 1, at_least=True)
+    shape, k = op.inputs[0].sizes, integers(op, 2)
+    if shape is not None and k is not None:
+        low, high = _known_band(op, k, *shape[-2:])
+        require_rank(op, 1, len(shape) - (low == high))
+    return shape
 
 
-@op("MatrixSetDiag", shape=_set_diag_shape)
+@op("MatrixSetDiag", shape=_set_diag_v1_shape)
 def matrix_set_diag(x: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     """`x` with other diagonals."""
     return _set_diagonal(x, diagonal, 0, b"LEFT_LEFT")

@@ -85,18 +85,27 @@ KERNELS = {"EagerPyFunc": py_function, "PyFunc": py_func, "PyFuncStateless": py_
 def start_function(op: Operation, state: State, *arrays: np.ndarray) -> None:
     """Starts the function of an operation that comes to its place in the run later."""
     if state.is_running:
-        copies = [array.copy() for array in arrays]
-        kernel = KERNELS[op.type]
-        state.started[state.control, op] = Call(lambda: kernel(op, state, *copies))
+        state.started[state.control, op] = _started(KERNELS[op.type], op, state, arrays)
+
+
+def _started(kernel: Kernel, op: Operation, state: State, arrays: Sequence[np.ndarray]) -> Call:
+    copies = [array.copy() for array in arrays]
+    return Call(lambda: kernel(op, state, *copies))
 
 
 def _side_by_side(kernel: Kernel) -> Kernel:
-    """A kernel that takes the result of the call that was started, where one was."""
+    """A kernel that takes the result of the call that was started, where one was.
+
+    A run with a time limit leaves a function that takes longer: its thread goes on, and what it
+    gives is dropped.
+    """
 
     @wraps(kernel)
     def run(op: Operation, state: State, *arrays: np.ndarray) -> KernelResult:
         control = state.control
         call = state.started.pop((control, op), None)
+        if call is None and control.is_limited:
+            call = _started(kernel, op, state, arrays)
         return kernel(op, state, *arrays) if call is None else call.result(control.check)
 
     return run

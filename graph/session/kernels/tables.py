@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from ....schema import dtypes
 from ....schema.errors import InvalidArgumentError, NotFoundError
 from ....schema.files import read_bytes
 from ...core.operation_errors import failed, located
@@ -23,6 +24,44 @@ if TYPE_CHECKING:
     Kernel = Callable[..., KernelResult]
 
 
+_NUMBERS = ("float64", "float32", "int32")
+KINDS: dict[str, dict[str, tuple[str, ...]]] = {
+    "HashTable": {
+        "int32": (*_NUMBERS, "string"),
+        "int64": (*_NUMBERS, "int64", "string"),
+        "string": (*_NUMBERS, "bool", "int64", "string"),
+    },
+    "MutableHashTable": {
+        "int32": _NUMBERS,
+        "int64": (*_NUMBERS, "int64", "string", "variant"),
+        "string": (*_NUMBERS, "bool", "int64"),
+    },
+    "MutableHashTableOfTensors": {
+        "int32": _NUMBERS,
+        "int64": (*_NUMBERS, "int64", "string"),
+        "string": (*_NUMBERS, "bool", "int64"),
+    },
+    "MutableDenseHashTable": {
+        "int32": _NUMBERS,
+        "int64": (*_NUMBERS, "bool", "int64", "variant"),
+        "string": (*_NUMBERS, "bool", "int64", "resource"),
+    },
+}
+"""Dtypes of keys, and of values for them, of which there are tables."""
+
+
+def _require_kind(op: Operation) -> None:
+    """Raises InvalidArgumentError for a table of dtypes that there are none of."""
+    names = [dtypes.tf_name(cast("np.dtype", op.get_attr(f"{x}_dtype"))) for x in ("key", "value")]
+    kinds = KINDS[op.type.removesuffix("V2")]
+    if names[1] in kinds.get(names[0], ()):
+        return
+    known = "; ".join(f"{key}: {', '.join(values)}" for key, values in kinds.items())
+    words = f"No OpKernel was registered to support Op '{op.type}' used by {{{{node {op.name}}}}} "
+    words += f"with keys of {names[0]} and values of {names[1]}. Those that are there: {known}"
+    raise InvalidArgumentError(None, None, words)
+
+
 def _dtype(op: Operation, name: str) -> np.dtype:
     dtype = np.dtype(cast("np.dtype", op.get_attr(name)))
     return np.dtype(object) if dtype.names else dtype
@@ -33,6 +72,7 @@ def _handle(op: Operation, state: State, make: Callable[[np.dtype, np.dtype], Ta
     key = state.variable_key(op)
     table = state.tables.get(key)
     if table is None:
+        _require_kind(op)
         table = state.tables[key] = make(_dtype(op, "key_dtype"), _dtype(op, "value_dtype"))
     handle = np.empty((), object)
     handle[()] = table

@@ -17,6 +17,9 @@ EXPRESSIONS = [
     "tf.constant([True, False], tf.float32)",
     "tf.constant(True, tf.complex64)",
     "tf.constant([1, True])",
+    "tf.nn.softmax_cross_entropy_with_logits_v2(tf.eye(3)[:2], {}, axis=0)".format(
+        "tf.placeholder_with_default([[1., 2., 3.], [4., 0., 1.]], None)"
+    ),
     "tf.greater([1, 2], True)",
     "tf.add([1., 2.], True)",
     "tf.reduce_mean(tf.constant([[250, 200], [240, 100], [255, 33]], tf.uint8), axis=0)",
@@ -95,6 +98,27 @@ GRADIENTS = [
 ]
 
 ERRORS = [
+    ("tf.hessians(tf.constant(2.) * 3., tf.constant(2.))", "ValueError", "Tried to convert"),
+    ("tf.linalg.set_diag([[1., 2.]], [1.], k=3)", "ValueError", "lower_diag_index is out of"),
+    ("tf.linalg.set_diag([[1., 2.]], [[1.]])", "ValueError", "Shape must be rank 1 but is rank 2"),
+    ("tf.linalg.set_diag([[1., 2.]], [1., 2.])", "InvalidArgumentError", "Either first dimens"),
+    (
+        "tf.raw_ops.MatrixSetDiag(input=[[1., 2.]], diagonal=[1., 2.])",
+        "ValueError",
+        "Dimensions must be equal, but are 1 and 2",
+    ),
+    (
+        "tf.nn.softmax(tf.ones([2, 3]), tf.placeholder_with_default(3, []))",
+        "InvalidArgumentError",
+        "Requires start <= limit when delta > 0",
+    ),
+    (
+        "tf.nn.softmax_cross_entropy_with_logits_v2(tf.ones([2, 3]), {}, axis=2)".format(
+            "tf.placeholder_with_default([[1., 2., 3.]], None)"
+        ),
+        "InvalidArgumentError",
+        "Requires start <= limit when delta > 0: 3/2",
+    ),
     ("tf.argmax([1., 2.], axis=[0])", "TypeError", "axis must be int or Tensor with integer"),
     ("tf.arg_max([1., 2.], [0])", "ValueError", "Shape must be rank 0 but is rank 1"),
     ("tf.concat([[1.], [2.]], [0])", "ValueError", "Shape must be rank 0 but is rank 1"),

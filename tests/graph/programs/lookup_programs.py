@@ -5,6 +5,7 @@ VALUES give what TensorFlow's sessions print; ERRORS raise. lookup_programs.json
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 
@@ -111,7 +112,33 @@ def branches(tf, session, path):
     return session.run([chosen, followed])
 
 
-VALUES = [static, files, vocabulary, mutable, dense, branches]
+def kinds_of_tables(tf, session, path):
+    """Dtypes of keys and values of which there are tables."""
+    dtypes = [tf.float32, tf.float64, tf.int32, tf.int64, tf.string, tf.bool, tf.int8, tf.half]
+    known = []
+    for kind in ("HashTableV2", "MutableHashTableV2"):
+        for key, value in itertools.product(dtypes, dtypes):
+            try:
+                with tf.Graph().as_default(), tf.Session() as another:
+                    _raw(kind, key.name, value.name)(tf, another, path)
+            except tf.errors.InvalidArgumentError:
+                continue
+            known.append([kind, key.name, value.name])
+    return known
+
+
+def _raw(kind, key, value):
+    """The program that asks for the size of a table."""
+
+    def size(tf, session, path):
+        make = getattr(tf.raw_ops, kind)
+        table = make(key_dtype=tf.as_dtype(key), value_dtype=tf.as_dtype(value))
+        return session.run(tf.raw_ops.LookupTableSizeV2(table_handle=table))
+
+    return size
+
+
+VALUES = [static, files, vocabulary, mutable, dense, branches, kinds_of_tables]
 
 
 def _static(tf, keys, values, default):
@@ -163,6 +190,14 @@ ERRORS = {
     "deleted key": lambda tf, s, p: s.run(_dense(tf).lookup(int64(tf, [-1]))),
     "key rank": lambda tf, s, p: s.run(_dense(tf).lookup(int64(tf, [[1, 2]]))),
     "buckets": lambda tf, s, p: s.run(_dense(tf, initial_num_buckets=12).size()),
+    **{
+        f"{kind} of {key} to {value}": _raw(kind, key, value)
+        for kind, key, value in (
+            *(("HashTableV2", "float32", "int64"), ("HashTableV2", "int32", "int64")),
+            *(("HashTableV2", "bool", "bool"), ("MutableHashTableV2", "string", "string")),
+            *(("MutableHashTableV2", "int32", "string"), ("MutableHashTableV2", "int8", "int8")),
+        )
+    },
     "key shapes": lambda tf, s, p: s.run(_dense(tf, empty=[1]).size()),
     "same keys": lambda tf, s, p: s.run(_dense(tf, empty=-1).size()),
 }

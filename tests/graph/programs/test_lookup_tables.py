@@ -10,7 +10,7 @@ import flatlite.compat.v1 as tf
 from . import lookup_programs as programs
 
 RECORDED = json.loads(Path(__file__).with_name("lookup_programs.json").read_text())
-DIFFERENT_WORDS = (" for '{{node", "<dtype:")
+DIFFERENT_WORDS = (" for '{{node", "<dtype:", "used by {{node")
 """Where messages of TensorFlow begin to say what is not to be said here, or not in these words."""
 
 
