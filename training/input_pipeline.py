@@ -145,7 +145,17 @@ def range_input_producer(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> QueueBase:
-    """A queue of the numbers from 0 to `limit` - 1; see input_producer."""
+    """A queue of the numbers from 0 to `limit` - 1; see input_producer.
+
+    Args:
+        limit: A whole number, int32.
+        num_epochs: How often all numbers come; without end by default.
+        shuffle: Whether they come in random order.
+        seed: Of that order, with the graph's.
+        capacity: Of the queue.
+        shared_name: Of the queue.
+        name: Of the operations' scope.
+    """
     with name_scope(name, "input_producer", [limit]) as scope:
         numbers = ops.Range(np.int32(0), limit, np.int32(1))
         return input_producer(
@@ -288,7 +298,23 @@ def shuffle_batch(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Batched:
-    """As batch, in any order; `min_after_dequeue` examples stay in the queue to choose from."""
+    """As batch, in any order; `min_after_dequeue` examples stay in the queue to choose from.
+
+    Args:
+        tensors: The parts of an example, a list or a dictionary.
+        batch_size: How many examples a batch has.
+        capacity: Of the queue; more than `min_after_dequeue`.
+        min_after_dequeue: How many examples stay in the queue: more mix better.
+        num_threads: How many threads fill the queue.
+        seed: Of the order, with the graph's.
+        enqueue_many: Whether each tensor holds several examples, a row each.
+        shapes: Those of the parts of an example, where the tensors do not say them.
+        allow_smaller_final_batch: Whether a last batch may have fewer examples.
+        shared_name: Of the queue.
+        name: Of the operations' scope.
+
+    Returns and raises as `batch` does.
+    """
     return maybe_shuffle_batch(
         tensors, batch_size, capacity, min_after_dequeue, True, num_threads, seed, enqueue_many,
         shapes, allow_smaller_final_batch, shared_name, name,

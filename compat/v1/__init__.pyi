@@ -174,7 +174,6 @@ from ...graph.functions.array.array import reverse_v2 as reverse_v2
 from ...graph.functions.array.array import roll as roll
 from ...graph.functions.array.array import scatter_nd as scatter_nd
 from ...graph.functions.array.array import sequence_mask as sequence_mask
-from ...graph.functions.array.array import setdiff1d as setdiff1d
 from ...graph.functions.array.array import slice as slice
 from ...graph.functions.array.array import space_to_batch_nd as space_to_batch_nd
 from ...graph.functions.array.array import space_to_depth as space_to_depth
@@ -182,7 +181,6 @@ from ...graph.functions.array.array import split as split
 from ...graph.functions.array.array import squeeze as squeeze
 from ...graph.functions.array.array import stack as stack
 from ...graph.functions.array.array import stop_gradient as stop_gradient
-from ...graph.functions.array.array import strided_slice as strided_slice
 from ...graph.functions.array.array import tensor_scatter_add as tensor_scatter_add
 from ...graph.functions.array.array import tensor_scatter_add as tensor_scatter_nd_add
 from ...graph.functions.array.array import tensor_scatter_max as tensor_scatter_nd_max
@@ -193,7 +191,6 @@ from ...graph.functions.array.array import tensor_scatter_update as tensor_scatt
 from ...graph.functions.array.array import tensor_scatter_update as tensor_scatter_update
 from ...graph.functions.array.array import tile as tile
 from ...graph.functions.array.array import transpose as transpose
-from ...graph.functions.array.array import unique as unique
 from ...graph.functions.array.array import unstack as unstack
 from ...graph.functions.array.array import where as where
 from ...graph.functions.array.array import where_v2 as where_v2
@@ -226,6 +223,9 @@ from ...graph.functions.array.creation import shape_n as shape_n
 from ...graph.functions.array.creation import size as size
 from ...graph.functions.array.creation import zeros as zeros
 from ...graph.functions.array.creation import zeros_like as zeros_like
+from ...graph.functions.array.selection import setdiff1d as setdiff1d
+from ...graph.functions.array.selection import strided_slice as strided_slice
+from ...graph.functions.array.selection import unique as unique
 from ...graph.functions.array.slices import newaxis as newaxis
 from ...graph.functions.array.space_to_batch import batch_to_space as batch_to_space
 from ...graph.functions.array.space_to_batch import required_space_to_batch_paddings as required_space_to_batch_paddings

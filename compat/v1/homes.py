@@ -34,15 +34,16 @@ CORE = {
         "gather_nd "
         "guarantee_const identity identity_n invert_permutation matrix_band_part "
         "matrix_transpose meshgrid pad parallel_stack repeat reshape reverse "
-        "reverse_sequence reverse_v2 roll scatter_nd sequence_mask setdiff1d slice "
-        "space_to_batch_nd space_to_depth split squeeze stack stop_gradient strided_slice "
+        "reverse_sequence reverse_v2 roll scatter_nd sequence_mask slice "
+        "space_to_batch_nd space_to_depth split squeeze stack stop_gradient "
         "tensor_scatter_add tensor_scatter_nd_add=tensor_scatter_add "
         "tensor_scatter_nd_max=tensor_scatter_max tensor_scatter_nd_min=tensor_scatter_min "
         "tensor_scatter_nd_sub=tensor_scatter_sub "
         "tensor_scatter_nd_update=tensor_scatter_update tensor_scatter_sub "
-        "tensor_scatter_update tile transpose unique "
+        "tensor_scatter_update tile transpose "
         "unstack where where_v2"
     ),
+    "graph.functions.array.selection": "setdiff1d strided_slice unique",
     "graph.functions.behavior": (
         "control_flow_v2_enabled disable_control_flow_v2 disable_eager_execution "
         "disable_resource_variables disable_tensor_equality disable_v2_behavior "
@@ -277,7 +278,8 @@ MATH_ALONE = {
         "xlog1py"
     ),
     "graph.functions.nn.activations": ("log_softmax softmax softplus softsign"),
-    "graph.functions.array.array": ("in_top_k invert_permutation top_k"),
+    "graph.functions.array.array": "invert_permutation",
+    "graph.functions.array.selection": "in_top_k top_k",
     "graph.functions.nn.normalization": ("l2_normalize"),
 }
 
@@ -319,7 +321,8 @@ NN = {
         "softplus softsign swish xw_plus_b"
     ),
     "graph.functions.math.arithmetic": "log_sigmoid sigmoid tanh",
-    "graph.functions.array.array": ("depth_to_space in_top_k space_to_depth top_k"),
+    "graph.functions.array.array": "depth_to_space space_to_depth",
+    "graph.functions.array.selection": "in_top_k top_k",
     "graph.functions.nn.ctc": (
         "collapse_repeated ctc_beam_search_decoder ctc_beam_search_decoder_v2 ctc_greedy_decoder "
         "ctc_loss ctc_loss_v2 ctc_unique_labels"

@@ -2,9 +2,7 @@
 """The names of `tf.math`: arithmetic, reductions, products, segments."""
 
 from ...compat.v1 import math_special as special
-from ...graph.functions.array.array import in_top_k as in_top_k
 from ...graph.functions.array.array import invert_permutation as invert_permutation
-from ...graph.functions.array.array import top_k as top_k
 from ...graph.functions.array.casting import cast as cast
 from ...graph.functions.array.casting import saturate_cast as saturate_cast
 from ...graph.functions.array.casting import to_bfloat16 as to_bfloat16
@@ -17,6 +15,8 @@ from ...graph.functions.array.casting import to_int64 as to_int64
 from ...graph.functions.array.creation import lin_space as lin_space
 from ...graph.functions.array.creation import lin_space as linspace
 from ...graph.functions.array.creation import range as range
+from ...graph.functions.array.selection import in_top_k as in_top_k
+from ...graph.functions.array.selection import top_k as top_k
 from ...graph.functions.linalg.einsum import einsum as einsum
 from ...graph.functions.linalg.linear_algebra import cholesky as cholesky
 from ...graph.functions.linalg.linear_algebra import fft as fft

@@ -3,9 +3,9 @@
 
 from ...compat.v1 import rnn_cell as rnn_cell
 from ...graph.functions.array.array import depth_to_space as depth_to_space
-from ...graph.functions.array.array import in_top_k as in_top_k
 from ...graph.functions.array.array import space_to_depth as space_to_depth
-from ...graph.functions.array.array import top_k as top_k
+from ...graph.functions.array.selection import in_top_k as in_top_k
+from ...graph.functions.array.selection import top_k as top_k
 from ...graph.functions.array.space_to_batch import space_to_batch as space_to_batch
 from ...graph.functions.math.arithmetic import log_sigmoid as log_sigmoid
 from ...graph.functions.math.arithmetic import sigmoid as sigmoid

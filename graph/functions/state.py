@@ -23,7 +23,19 @@ def assign(
     use_locking: bool | None = None,
     name: str | None = None,
 ) -> Updated:
-    """Gives a variable a value; the new one."""
+    """Gives a variable a value; the new one.
+
+    Args:
+        ref: A variable.
+        value: Its new value, of its type.
+        validate_shape: Whether the shape must be that of the variable.
+        use_locking: Taken for TensorFlow's sake.
+        name: Of the operation.
+
+    Returns what gives the variable's value afterwards.
+
+    Raises ValueError for another shape.
+    """
     if isinstance(ref, ResourceVariable):
         return ref.assign(value, name=name)
     attrs = {

@@ -103,7 +103,13 @@ class Constant(Initializer):
 
 
 class RandomUniform(Initializer):
-    """Numbers between two limits, all as likely."""
+    """Numbers between two limits, all as likely.
+
+    Args:
+        minval, maxval: The limits; the second is never drawn. 0 and 1 by default.
+        seed: Of the numbers, with the graph's.
+        dtype: Of the numbers: floats, or whole numbers with both limits.
+    """
 
     def __init__(
         self,
@@ -124,7 +130,15 @@ class RandomUniform(Initializer):
 
 
 class RandomNormal(Initializer):
-    """Numbers of a normal distribution."""
+    """Numbers of a normal distribution.
+
+    Args:
+        mean, stddev: Of the distribution, 0 and 1 by default.
+        seed: Of the numbers, with the graph's.
+        dtype: A type of floats.
+
+    Raises ValueError for another type.
+    """
 
     def __init__(
         self,
@@ -146,7 +160,15 @@ class RandomNormal(Initializer):
 
 
 class TruncatedNormal(RandomNormal):
-    """Numbers of a normal distribution within two standard deviations."""
+    """Numbers of a normal distribution within two standard deviations.
+
+    Args:
+        mean, stddev: Of the distribution before it is cut, 0 and 1 by default.
+        seed: Of the numbers, with the graph's.
+        dtype: A type of floats.
+
+    Raises ValueError for another type.
+    """
 
     def __call__(
         self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
@@ -210,21 +232,41 @@ class VarianceScaling(Initializer):
 
 
 class GlorotUniform(VarianceScaling):
-    """VarianceScaling(1, "fan_avg", "uniform")."""
+    """VarianceScaling(1, "fan_avg", "uniform").
+
+    Numbers between +-sqrt(6 / (inputs + outputs)).
+
+    Args:
+        seed: Of the numbers, with the graph's.
+        dtype: A type of floats.
+    """
 
     def __init__(self, seed: int | None = None, dtype: DTypeLike = np.float32):
         super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
 
 
 class GlorotNormal(VarianceScaling):
-    """VarianceScaling(1, "fan_avg", "truncated_normal")."""
+    """VarianceScaling(1, "fan_avg", "truncated_normal").
+
+    Of a normal distribution with variance 2 / (inputs + outputs), cut off at two deviations.
+
+    Args:
+        seed: Of the numbers, with the graph's.
+        dtype: A type of floats.
+    """
 
     def __init__(self, seed: int | None = None, dtype: DTypeLike = np.float32):
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
 
 class UniformUnitScaling(Initializer):
-    """Numbers of a uniform distribution that keeps the scale of what is multiplied with them."""
+    """Numbers of a uniform distribution that keeps the scale of what is multiplied with them.
+
+    Args:
+        factor: What all numbers are multiplied by.
+        seed: Of the numbers, with the graph's.
+        dtype: A type of floats.
+    """
 
     def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: DTypeLike = np.float32):
         self.factor, self.seed, self.dtype = factor, seed, _floating(dtype)

@@ -157,6 +157,102 @@ def places_in_loop(tf):
     )
 
 
+@program
+def penalised_beam(tf):
+    """A decoder that is trained with teacher forcing, and the scores of its beam search."""
+    batch, beams, n_words, size = 3, 3, 12, 6
+    words = tf.placeholder(tf.int32, [batch, 6])
+    table = tf.get_variable("table", [n_words, size])
+    cell, layer = tf.nn.rnn_cell.GRUCell(size), tf.layers.Dense(n_words)
+
+    def step(tokens, state):
+        with tf.variable_scope("decoder", reuse=tf.AUTO_REUSE):
+            output, state = cell(tf.nn.embedding_lookup(table, tokens), state)
+        return layer(output), state
+
+    state, logits = tf.zeros([batch, size]), []
+    for i in range(5):
+        scores, state = step(words[:, i], state)
+        logits.append(scores)
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+        labels=words[:, 1:], logits=tf.stack(logits, 1)
+    )
+
+    def body(i, tokens, totals, state, paths):
+        scores, state = step(tf.reshape(tokens, [-1]), state)
+        scores = tf.reshape(tf.nn.log_softmax(scores), [batch, beams, n_words])
+        scores = tf.reshape(scores + tf.expand_dims(totals, 2), [batch, -1])
+        totals, places = tf.nn.top_k(scores, beams)
+        beam, tokens = places // n_words, places % n_words
+        state = tf.gather(tf.reshape(state, [batch, beams, size]), beam, batch_dims=1)
+        paths = tf.gather(paths, beam, batch_dims=1)
+        paths = tf.concat([paths, tf.expand_dims(tokens, 2)], 2)
+        return i + 1, tokens, totals, tf.reshape(state, [-1, size]), paths
+
+    start = [
+        *(0, tf.ones([batch, beams], tf.int32), tf.tile([[0.0, -1e9, -1e9]], [batch, 1])),
+        *(tf.zeros([batch * beams, size]), tf.zeros([batch, beams, 0], tf.int32)),
+    ]
+    shapes = [tensor.shape if hasattr(tensor, "shape") else [] for tensor in start]
+    shapes = [*map(tf.TensorShape, shapes[:-1]), tf.TensorShape([batch, beams, None])]
+    results = tf.while_loop(lambda i, *_: i < 4, body, start, shapes)
+    lengths = tf.cast(tf.shape(results[4])[2], tf.float32)
+    loss = tf.reduce_mean(losses) - 0.01 * tf.reduce_mean(results[2]) / lengths**0.6
+    optimizer = tf.train.AdamOptimizer(0.05)
+    pairs = [(tf.clip_by_norm(g, 1.0), v) for g, v in optimizer.compute_gradients(loss)]
+    return loss, optimizer.apply_gradients(pairs), {words: integers(1, n_words, batch, 6)}
+
+
+@program
+def filtered_states(tf):
+    """A Kalman filter whose noise is learnt, by scan, solve and Cholesky factors."""
+    moves, sees = tf.constant([[1.0, 0.1], [0.0, 1.0]]), tf.constant([[1.0, 0.0]])
+    noise = tf.exp(tf.get_variable("noise", [2]))
+    observed = tf.placeholder(tf.float32, [None, 1])
+
+    def step(carried, y):
+        mean, spread, _ = carried
+        mean = tf.linalg.matvec(moves, mean)
+        spread = moves @ spread @ tf.transpose(moves) + noise[0] * tf.eye(2)
+        seen = sees @ spread @ tf.transpose(sees) + noise[1] * tf.eye(1)
+        gain = tf.transpose(tf.linalg.solve(seen, sees @ spread))
+        error, factor = y - tf.linalg.matvec(sees, mean), tf.cholesky(seen)
+        whitened = tf.linalg.triangular_solve(factor, error[:, None])
+        likelihood = -0.5 * tf.reduce_sum(tf.square(whitened))
+        likelihood -= tf.reduce_sum(tf.log(tf.matrix_diag_part(factor)))
+        spread = (tf.eye(2) - gain @ sees) @ spread
+        return mean + tf.linalg.matvec(gain, error), spread, likelihood
+
+    _, _, likelihoods = tf.scan(step, observed, (tf.zeros([2]), tf.eye(2), 0.0))
+    loss = -tf.reduce_mean(likelihoods)
+    step_op = tf.train.RMSPropOptimizer(0.05, centered=True).minimize(loss)
+    return loss, step_op, {observed: np.cumsum(normal(1, 12, 1), 0)}
+
+
+@program
+def convolved_graph(tf):
+    """A graph convolution of sparse features, half of whose nodes have labels."""
+    adjacency = tf.sparse_placeholder(tf.float32, [8, 8])
+    features = tf.sparse_placeholder(tf.float32)
+    first, second = tf.get_variable("first", [5, 6]), tf.get_variable("second", [6, 3])
+    hidden = tf.sparse_tensor_dense_matmul(features, first)
+    hidden = tf.nn.relu(tf.sparse_tensor_dense_matmul(adjacency, hidden))
+    logits = tf.sparse_tensor_dense_matmul(adjacency, tf.matmul(hidden, second))
+    labels = tf.one_hot(integers(2, 3, 8), 3)
+    losses = tf.nn.softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits)
+    mask = tf.constant([1.0] * 4 + [0.0] * 4)
+    loss = tf.reduce_mean(losses * mask / tf.reduce_mean(mask)) + 5e-4 * tf.nn.l2_loss(first)
+    links = (np.abs(normal(3, 8, 8)) > 1).astype(np.float32)
+    links = np.maximum(links, links.T) + np.eye(8, dtype=np.float32)
+    values = np.maximum(normal(4, 8, 5), 0)
+    sparse = [
+        tf.SparseTensorValue(np.argwhere(x > 0), x[x > 0], x.shape)
+        for x in (links / links.sum(1, keepdims=True), values)
+    ]
+    feeds = {adjacency: sparse[0], features: sparse[1]}
+    return loss, tf.train.AdamOptimizer(0.05).minimize(loss), feeds
+
+
 def losses_of(tf, function) -> list[float]:
     """The losses of some steps, from weights that their names choose."""
     with tf.Graph().as_default(), tf.Session() as session:

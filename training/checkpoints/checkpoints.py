@@ -159,7 +159,16 @@ def _inside(folder: str, path: str) -> str:
 
 
 def latest_checkpoint(checkpoint_dir, latest_filename: str | None = None) -> str | None:
-    """The path of the newest checkpoint in a folder, to be given to `Saver.restore`; else None."""
+    """The path of the newest checkpoint in a folder, to be given to `Saver.restore`; else None.
+
+    Args:
+        checkpoint_dir: The folder.
+        latest_filename: The file in it that names checkpoints; "checkpoint" by default.
+
+    >>> import flatlite.compat.v1 as tf
+    >>> tf.train.latest_checkpoint("/nowhere") is None
+    True
+    """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is not None and checkpoint_exists(state.model_checkpoint_path):
         return state.model_checkpoint_path
@@ -186,7 +195,13 @@ def get_checkpoint_mtimes(checkpoint_prefixes: Sequence) -> list[int]:
 def remove_checkpoint(
     checkpoint_prefix, checkpoint_format_version: int = 2, meta_graph_suffix: str = "meta"
 ) -> None:
-    """Removes the files of a checkpoint, of version 2 or 1, and its graph."""
+    """Removes the files of a checkpoint, of version 2 or 1, and its graph.
+
+    Args:
+        checkpoint_prefix: The path that `Saver.save` gave.
+        checkpoint_format_version: 2 or 1.
+        meta_graph_suffix: What ends the name of the graph's file.
+    """
     if checkpoint_format_version == V1:
         for path in table_files(checkpoint_prefix):
             remove(path)

@@ -109,7 +109,12 @@ class TensorSpec(Spec):
 
 
 class SparseTensorSpec(Spec):
-    """Shape and element type of a SparseTensor."""
+    """Shape and element type of a SparseTensor.
+
+    Args:
+        shape: Of the dense tensor; None for one of any rank.
+        dtype: Of the values; float32 by default.
+    """
 
     def __init__(self, shape: ShapeLike | None = None, dtype: DTypeLike = np.float32):
         super().__init__(shape, dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..arguments import one_of
 from ..math.reductions import reduce_max
 from ..rows import functions
 from .casting import cast
-from .creation import ones, ones_like, range
+from .creation import ones, range
 from .slices import get_item
 
 if TYPE_CHECKING:
@@ -168,7 +168,19 @@ def split(
     num: int | None = None,
     name: str | None = "split",
 ) -> list[Tensor]:
-    """Parts of `value` along `axis`: so many equal ones, or parts of the given sizes."""
+    """Parts of `value` along `axis`: so many equal ones, or parts of the given sizes.
+
+    Args:
+        value: Of any type.
+        num_or_size_splits: The number of equal parts, or a vector of sizes that sum to that of
+            `axis`; one of them may be -1 for the remainder.
+        axis: From -rank to rank - 1.
+        num: The number of parts where the vector's length is not known.
+
+    Returns a list of tensors.
+
+    Raises ValueError where sizes are known not to fit.
+    """
     if isinstance(num_or_size_splits, (int, np.integer)):
         return ops.Split(axis, value, num_split=int(num_or_size_splits), name=name)
     sizes = convert_to_tensor(num_or_size_splits)
@@ -231,7 +243,25 @@ def gather(
     axis: TensorLike | None = None,
     batch_dims: int = 0,
 ) -> Tensor:
-    """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
+    """Slices of `params` along `axis` (0 by default), one for each of `indices`.
+
+    Args:
+        params: Of any type and shape.
+        indices: int32 or int64, of any shape, from 0 to the size of `axis` - 1.
+        validate_indices: Taken for TensorFlow's sake: indices are always checked.
+        axis: From -rank to rank - 1; at least `batch_dims`.
+        batch_dims: Leading dimensions that `params` and `indices` share, each with indices of its
+            own.
+
+    Returns a tensor of shape params[:axis] + indices[batch_dims:] + params[axis + 1:].
+
+    Raises InvalidArgumentError when it runs with an index out of range.
+
+    >>> import flatlite.compat.v1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     print(session.run(tf.gather([[1, 2], [3, 4]], [[1], [0]], batch_dims=1)).tolist())
+    [[2], [3]]
+    """
     axis = batch_dims if axis is None else axis
     if isinstance(axis, (int, np.integer)) and axis == 0:
         if isinstance(params, ResourceVariable):
@@ -349,40 +379,20 @@ def where_v2(
     y: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Like `where`, of operands that broadcast."""
+    """Like `where`, of operands that broadcast.
+
+    Args:
+        condition: bool, of any shape.
+        x, y: Of one type: where `condition` holds and where it does not; neither for the places, as
+            rows of int64, where it holds.
+
+    Raises ValueError where one of `x` and `y` is missing, or shapes do not broadcast.
+    """
     if x is None and y is None:
         return where(condition, name=name)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
     return ops.SelectV2(condition, x, y, name=name)
-
-
-def strided_slice(
-    input_: TensorLike,
-    begin: TensorLike,
-    end: TensorLike,
-    strides: TensorLike | None = None,
-    begin_mask: int = 0,
-    end_mask: int = 0,
-    ellipsis_mask: int = 0,
-    new_axis_mask: int = 0,
-    shrink_axis_mask: int = 0,
-    var: Variable | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """The elements from `begin` to `end` in `strides`; bits of the masks say what is left out."""
-    return ops.StridedSlice(
-        input_,
-        begin,
-        end,
-        ones_like(begin) if strides is None else strides,
-        begin_mask=begin_mask,
-        end_mask=end_mask,
-        ellipsis_mask=ellipsis_mask,
-        new_axis_mask=new_axis_mask,
-        shrink_axis_mask=shrink_axis_mask,
-        name=name,
-    )
 
 
 def reverse_sequence(
@@ -394,7 +404,14 @@ def reverse_sequence(
     seq_dim: int | None = None,
     batch_dim: int | None = None,
 ) -> Tensor:
-    """`input` with the first `seq_lengths[i]` slices of each batch entry in reverse order."""
+    """`input` with the first `seq_lengths[i]` slices of each batch entry in reverse order.
+
+    Args:
+        input: Of any type, at least of rank 2.
+        seq_lengths: [batch], int32 or int64, from 0 to the size of `seq_axis`.
+        seq_axis, batch_axis: Dimensions of `input`; `seq_dim` and `batch_dim` under their older
+            names.
+    """
     axis = one_of("seq_axis", seq_axis, "seq_dim", seq_dim)
     batch = one_of("batch_axis", batch_axis, "batch_dim", batch_dim)
     return ops.ReverseSequence(input, seq_lengths, seq_dim=axis, batch_dim=batch or 0, name=name)
@@ -428,7 +445,17 @@ def sequence_mask(
     dtype: DTypeLike = np.bool_,
     name: str | None = None,
 ) -> Tensor:
-    """For each length a row of `maxlen` flags, so many of them true from the start."""
+    """For each length a row of `maxlen` flags, so many of them true from the start.
+
+    Args:
+        lengths: Whole numbers of any shape.
+        maxlen: The length of rows, a scalar; by default the largest of `lengths`.
+        dtype: Of the result; bool by default.
+
+    Returns a tensor of shape lengths + [maxlen].
+
+    Raises ValueError where `maxlen` is no scalar.
+    """
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:
@@ -443,7 +470,16 @@ def sequence_mask(
 
 
 def meshgrid(*args: TensorLike, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
-    """Coordinates of a grid, a tensor for each of the vectors."""
+    """Coordinates of a grid, a tensor for each of the vectors.
+
+    Args:
+        *args: Vectors of any type.
+        indexing: "xy": the second vector runs along the first dimension; "ij": the first one does.
+
+    Returns as many tensors as there are vectors, of one shape: a dimension for each vector.
+
+    Raises ValueError for another `indexing`.
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError(
             f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
@@ -546,37 +582,6 @@ def identity_n(input: Iterable[TensorLike], name: str | None = None) -> list[Ten
     return ops.IdentityN(input, name=name)
 
 
-def unique(x: TensorLike, out_idx: DTypeLike = np.int32, name: str | None = None) -> list[Tensor]:
-    """The different elements of a vector in order, and for each element which of them it is."""
-    return ops.Unique(x, out_idx=out_idx, name=name)
-
-
-def setdiff1d(
-    x: TensorLike, y: TensorLike, index_dtype: DTypeLike = np.int32, name: str | None = None
-) -> list[Tensor]:
-    """The elements of `x` that are not in `y`, and where they stand."""
-    return ops.ListDiff(x, y, out_idx=index_dtype, name=name)
-
-
-def top_k(
-    input: TensorLike,
-    k: TensorLike = 1,
-    sorted: bool = True,
-    index_type: DTypeLike = np.int32,
-    name: str | None = None,
-) -> TopKV2:
-    """The `k` largest elements of each row, and where they stand, as `index_type`."""
-    attrs = {"sorted": sorted, "index_type": index_type}
-    return TopKV2(*ops.TopKV2(input, k, name=name, **attrs))
-
-
-class TopKV2(NamedTuple):
-    """What `top_k` gives."""
-
-    values: Tensor
-    indices: Tensor
-
-
 def parallel_stack(values: Sequence[TensorLike], name: str = "parallel_stack") -> Tensor:
     """Tensors of one known shape along a new first dimension; ValueError without any."""
     with name_scope(name, "parallel_stack") as scope:
@@ -586,13 +591,6 @@ def parallel_stack(values: Sequence[TensorLike], name: str = "parallel_stack") -
         rows = [ops.ExpandDims(x, np.int32(0)) for x in tensors]
         shape = (len(rows), *(tensors[0].sizes or ()))
         return ops.ParallelConcat(rows, shape=shape, name=scope)
-
-
-def in_top_k(
-    predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None
-) -> Tensor:
-    """Whether each target is among the `k` largest of its row."""
-    return ops.InTopKV2(predictions, targets, k, name=name)
 
 
 def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:

@@ -192,7 +192,14 @@ def zeros_like(
     name: str | None = None,
     optimize: bool = True,
 ) -> Tensor:
-    """Zeros in the shape of `tensor`."""
+    """Zeros in the shape of `tensor`.
+
+    Args:
+        tensor: Of any type and shape; "" stands for 0 in strings.
+        dtype: Of the elements, by default those of `tensor`.
+        name: Of the operation.
+        optimize: Whether a known shape becomes a constant.
+    """
     with name_scope(name, "zeros_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
         result_type = tensor.dtype if dtype is None else as_numpy(dtype)
@@ -210,7 +217,14 @@ def ones_like(
     name: str | None = None,
     optimize: bool = True,
 ) -> Tensor:
-    """Ones in the shape of `tensor`."""
+    """Ones in the shape of `tensor`.
+
+    Args:
+        tensor: Of any type and shape.
+        dtype: Of the elements, by default those of `tensor`.
+        name: Of the operation.
+        optimize: Whether a known shape becomes a constant.
+    """
     with name_scope(name, "ones_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
         result = ones(
@@ -236,7 +250,18 @@ def one_hot(
     dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """A row of `depth` elements for each index: `on_value` there, `off_value` elsewhere."""
+    """A row of `depth` elements for each index: `on_value` there, `off_value` elsewhere.
+
+    Args:
+        indices: Whole numbers of any shape; one out of range gives a row of `off_value`.
+        depth: The length of rows, a scalar.
+        on_value, off_value: Scalars of one type; 1 and 0 by default.
+        axis: Where the new dimension stands; -1, the last, by default.
+        dtype: Of the elements; that of the values, else float32.
+        name: Of the operation.
+
+    Raises TypeError where the types of the values and `dtype` differ.
+    """
     with name_scope(name, "one_hot", [indices, depth]) as scope:
         kinds = [convert_to_tensor(x).dtype for x in (on_value, off_value) if x is not None]
         if dtype is None and len(kinds) == 2 and kinds[0] != kinds[1]:
@@ -273,7 +298,17 @@ def eye(
     dtype: DTypeLike = np.float32,
     name: str | None = None,
 ) -> Tensor:
-    """A matrix with ones on its diagonal."""
+    """A matrix with ones on its diagonal.
+
+    Args:
+        num_rows: A scalar of at least 0.
+        num_columns: By default as many as rows.
+        batch_shape: Of the matrices that are alike, a vector; one by default.
+        dtype: Of the elements; float32 by default.
+        name: Of the operation.
+
+    Returns a tensor of shape batch_shape + [num_rows, num_columns].
+    """
     with name_scope(name, "eye", [num_rows, num_columns]) as scope:
         columns = num_rows if num_columns is None else num_columns
         batch = [] if batch_shape is None else list(batch_shape)
@@ -367,7 +402,13 @@ def _is_zero(axis: Tensor) -> bool:
 def shape(
     input: TensorLike, name: str | None = None, out_type: DTypeLike | None = np.int32
 ) -> Tensor:
-    """The shape of a tensor as a vector."""
+    """The shape of a tensor as a vector.
+
+    Args:
+        input: A tensor of any type; of a sparse one, its `dense_shape`.
+        name: Of the operation.
+        out_type: int32 (the default) or int64.
+    """
     out_type = np.dtype(np.int32) if out_type is None else as_numpy(out_type)
     with name_scope(name, "Shape", [input]) as scope:
         if isinstance(input, SPARSE):
@@ -389,7 +430,15 @@ def shape_n(
 def size(
     input: TensorLike | SparseTensor, name: str | None = None, out_type: DTypeLike = np.int32
 ) -> Tensor:
-    """The number of elements."""
+    """The number of elements.
+
+    Args:
+        input: A tensor of any type.
+        name: Of the operation.
+        out_type: int32 (the default) or int64.
+
+    Returns a scalar.
+    """
     with name_scope(name, "Size", [input]) as scope:
         if isinstance(input, SPARSE):
             return ops.Prod(cast(input.dense_shape, out_type), np.int32(0), name=scope)

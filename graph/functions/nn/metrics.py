@@ -91,7 +91,20 @@ def mean(
     updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
-    """The weighted mean of all elements so far."""
+    """The weighted mean of all elements so far.
+
+    Args:
+        values: Any numbers, of any shape.
+        weights: A factor for each element, or 1 to broadcast; elements of weight 0 do not count.
+        metrics_collections, updates_collections: Where the value and the operation are put.
+        name: Of its variables' scope.
+
+    Returns the value so far, float32, and the operation that adds a batch and gives the value then.
+    Its
+    variables are local: `tf.local_variables_initializer` sets them to 0.
+
+    Raises ValueError where shapes do not go together.
+    """
     collections = metrics_collections, updates_collections
     return _mean(values, weights, lambda _: (), reduce_sum, ("total", "count"), collections, name)
 
@@ -103,7 +116,20 @@ def mean_tensor(
     updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
-    """The weighted mean of each element so far."""
+    """The weighted mean of each element so far.
+
+    Args:
+        values: Any numbers, of one shape in all batches.
+        weights: A factor for each element, or 1 to broadcast; elements of weight 0 do not count.
+        metrics_collections, updates_collections: Where the value and the operation are put.
+        name: Of its variables' scope.
+
+    Returns the value so far, float32 in that shape, and the operation that adds a batch and gives
+    the value then. Its
+    variables are local: `tf.local_variables_initializer` sets them to 0.
+
+    Raises ValueError where shapes do not go together.
+    """
     collections = metrics_collections, updates_collections
     names = "total_tensor", "count_tensor"
     return _mean(values, weights, lambda t: t.sizes, lambda t: t, names, collections, name)
@@ -117,7 +143,20 @@ def accuracy(
     updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
-    """How often predictions equal labels."""
+    """How often predictions equal labels.
+
+    Args:
+        labels, predictions: Classes, tensors of one shape; cast to one type.
+        weights: A factor for each element, or 1 to broadcast; elements of weight 0 do not count.
+        metrics_collections, updates_collections: Where the value and the operation are put.
+        name: Of its variables' scope.
+
+    Returns the value so far, float32, and the operation that adds a batch and gives the value then.
+    Its
+    variables are local: `tf.local_variables_initializer` sets them to 0.
+
+    Raises ValueError where shapes do not go together.
+    """
     a, b, factors = matched(labels, predictions, weights)
     is_right = cast(ops.Equal(cast(b, a.dtype), a), np.float32)
     return mean(is_right, factors, metrics_collections, updates_collections, name or "accuracy")
@@ -161,7 +200,20 @@ def root_mean_squared_error(
     updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
-    """The root of the mean of (predictions - labels)**2."""
+    """The root of the mean of (predictions - labels)**2.
+
+    Args:
+        labels, predictions: Tensors of one shape.
+        weights: A factor for each element, or 1 to broadcast; elements of weight 0 do not count.
+        metrics_collections, updates_collections: Where the value and the operation are put.
+        name: Of its variables' scope.
+
+    Returns the value so far, float32, and the operation that adds a batch and gives the value then.
+    Its
+    variables are local: `tf.local_variables_initializer` sets them to 0.
+
+    Raises ValueError where shapes do not go together.
+    """
     value, update = mean_squared_error(
         labels, predictions, weights, name=name or "root_mean_squared_error"
     )
@@ -178,7 +230,21 @@ def mean_relative_error(
     updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean of |predictions - labels| / normalizer, 0 where that is 0."""
+    """The mean of |predictions - labels| / normalizer, 0 where that is 0.
+
+    Args:
+        labels, predictions: Tensors of one shape.
+        normalizer: What an error is divided by, of their shape.
+        weights: A factor for each element, or 1 to broadcast; elements of weight 0 do not count.
+        metrics_collections, updates_collections: Where the value and the operation are put.
+        name: Of its variables' scope.
+
+    Returns the value so far, float32, and the operation that adds a batch and gives the value then.
+    Its
+    variables are local: `tf.local_variables_initializer` sets them to 0.
+
+    Raises ValueError where shapes do not go together.
+    """
     a, b, factors = matched(labels, predictions, weights)
     b, scale = squeezed(b, normalizer)
     require_compatible(b, scale)
@@ -198,7 +264,21 @@ def mean_cosine_distance(
     updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
-    """1 - the mean of sum(labels * predictions) along `dim`."""
+    """1 - the mean of sum(labels * predictions) along `dim`.
+
+    Args:
+        labels, predictions: Tensors of one shape. Vectors along `dim` have length 1.
+        dim: The dimension of the vectors.
+        weights: A factor for each element, or 1 to broadcast; elements of weight 0 do not count.
+        metrics_collections, updates_collections: Where the value and the operation are put.
+        name: Of its variables' scope.
+
+    Returns the value so far, float32, and the operation that adds a batch and gives the value then.
+    Its
+    variables are local: `tf.local_variables_initializer` sets them to 0.
+
+    Raises ValueError where shapes do not go together.
+    """
     a, b, factors = matched(labels, predictions, weights)
     products = reduce_sum(ops.Mul(b, a), [dim], keepdims=True)
     value, update = mean(products, factors, name=name or "mean_cosine_distance")
@@ -215,7 +295,21 @@ def percentage_below(
     updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
-    """The part of the elements that are smaller than `threshold`."""
+    """The part of the elements that are smaller than `threshold`.
+
+    Args:
+        values: Any numbers, of any shape.
+        threshold: A scalar.
+        weights: A factor for each element, or 1 to broadcast; elements of weight 0 do not count.
+        metrics_collections, updates_collections: Where the value and the operation are put.
+        name: Of its variables' scope.
+
+    Returns the value so far, float32, and the operation that adds a batch and gives the value then.
+    Its
+    variables are local: `tf.local_variables_initializer` sets them to 0.
+
+    Raises ValueError where shapes do not go together.
+    """
     is_below = cast(ops.Less(values, threshold), np.float32)
     collections = metrics_collections, updates_collections
     return mean(is_below, weights, *collections, name or "percentage_below_threshold")

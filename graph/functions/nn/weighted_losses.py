@@ -276,7 +276,20 @@ def cosine_distance(
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
     dim: int | None = None,
 ) -> Tensor:
-    """The weighted 1 - sum(labels * predictions) along `axis`, of vectors of length 1."""
+    """The weighted 1 - sum(labels * predictions) along `axis`, of vectors of length 1.
+
+    Args:
+        labels, predictions: Vectors of length 1 along `axis`, in tensors of one shape.
+        axis: Their dimension; `dim` under its older name.
+        weights: A factor for each loss: a scalar, or of a shape that broadcasts to theirs.
+        scope: Of the operations.
+        loss_collection: Where the result is put, None for nowhere.
+        reduction: What of `tf.losses.Reduction` makes one number of the losses.
+
+    Returns a scalar, or with Reduction.NONE a loss for each element of the batch.
+
+    Raises ValueError where shapes do not go together, or there are no labels.
+    """
     axis = one_of("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("You must specify argument `axis`.")
@@ -293,7 +306,18 @@ def mean_pairwise_squared_error(
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
 ) -> Tensor:
-    """The mean square of differences between pairs of errors in each row, weighted by rows."""
+    """The mean square of differences between pairs of errors in each row, weighted by rows.
+
+    Args:
+        labels, predictions: [batch, ...], numbers of one shape.
+        weights: A factor for each row: a scalar, or of a shape that broadcasts to theirs.
+        scope: Of the operations.
+        loss_collection: Where the result is put, None for nowhere.
+
+    Returns a scalar.
+
+    Raises ValueError where shapes do not go together, or there are no labels.
+    """
     with name_scope(scope, "mean_pairwise_squared_error", [predictions, labels]):
         a, b = _operands(labels, predictions, ("labels", "predictions"))
         factors = cast(convert_to_tensor(weights), np.float32)
@@ -323,7 +347,21 @@ def sigmoid_cross_entropy(
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """The weighted cross entropy of independent classes; labels move to 1/2 by smoothing."""
+    """The weighted cross entropy of independent classes; labels move to 1/2 by smoothing.
+
+    Args:
+        multi_class_labels: [batch, classes], from 0 to 1.
+        logits: Of the same shape, any numbers.
+        label_smoothing: From 0 to 1: how far labels move to 1/2.
+        weights: A factor for each loss: a scalar, or of a shape that broadcasts to theirs.
+        scope: Of the operations.
+        loss_collection: Where the result is put, None for nowhere.
+        reduction: What of `tf.losses.Reduction` makes one number of the losses.
+
+    Returns a scalar, or with Reduction.NONE a loss for each element of the batch.
+
+    Raises ValueError where shapes do not go together, or there are no labels.
+    """
     if multi_class_labels is None or logits is None:
         raise ValueError("Arguments `multi_class_labels` and `logits` must not be None.")
     operands = [logits, multi_class_labels]
@@ -346,7 +384,21 @@ def softmax_cross_entropy(
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """The weighted cross entropy of rows of probabilities, which smoothing makes more alike."""
+    """The weighted cross entropy of rows of probabilities, which smoothing makes more alike.
+
+    Args:
+        onehot_labels: [batch, classes], rows that sum to 1.
+        logits: Of the same shape, any numbers.
+        label_smoothing: From 0 to 1: how far labels move to 1 / classes.
+        weights: A factor for each loss: a scalar, or of a shape that broadcasts to theirs.
+        scope: Of the operations.
+        loss_collection: Where the result is put, None for nowhere.
+        reduction: What of `tf.losses.Reduction` makes one number of the losses.
+
+    Returns a scalar, or with Reduction.NONE a loss for each element of the batch.
+
+    Raises ValueError where shapes do not go together, or there are no labels.
+    """
     if onehot_labels is None or logits is None:
         raise ValueError("Arguments `onehot_labels` and `logits` must not be None.")
     operands = [logits, onehot_labels]
@@ -370,7 +422,20 @@ def sparse_softmax_cross_entropy(
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """The weighted -log of the probability of the class that is right."""
+    """The weighted -log of the probability of the class that is right.
+
+    Args:
+        labels: [batch], classes from 0 on, int32 or int64.
+        logits: [batch, classes], any numbers.
+        weights: A factor for each loss: a scalar, or of a shape that broadcasts to theirs.
+        scope: Of the operations.
+        loss_collection: Where the result is put, None for nowhere.
+        reduction: What of `tf.losses.Reduction` makes one number of the losses.
+
+    Returns a scalar, or with Reduction.NONE a loss for each element of the batch.
+
+    Raises ValueError where shapes do not go together, or there are no labels.
+    """
     if labels is None or logits is None:
         raise ValueError("Arguments `labels` and `logits` must not be None.")
     operands = [logits, labels]

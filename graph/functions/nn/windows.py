@@ -175,7 +175,21 @@ def conv2d_transpose(
     filters: TensorLike | None = None,
     dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
-    """What `conv2d` would take to `value`; `filter` is [height, width, results, channels]."""
+    """What `conv2d` would take to `value`; `filter` is [height, width, results, channels].
+
+    Args:
+        value: [batch, height, width, channels], or as `data_format` has it; `input` under a newer
+            name.
+        filter: [height, width, results, channels]; `filters` under a newer name.
+        output_shape: The shape of the result, a vector of 4 int32 numbers.
+        strides: Steps of the window: one number, two, or four with those of batch and channels.
+        padding: "SAME" or "VALID".
+        data_format: "NHWC" or "NCHW".
+        name: Of the operation.
+        dilations: Distances between the taps, as `strides` are given.
+
+    Raises ValueError where shapes do not go together.
+    """
     value = one_of("input", input, "value", value)
     filter = one_of("filters", filters, "filter", filter)
     with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
@@ -305,7 +319,19 @@ def depthwise_conv2d(
     data_format: str | None = None,
     dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
-    """A convolution of each channel by itself; `filter` is [height, width, channels, m]."""
+    """A convolution of each channel by itself; `filter` is [height, width, channels, m].
+
+    Args:
+        input: [batch, height, width, channels], or as `data_format` has it.
+        filter: [height, width, channels, m]: m results for each channel.
+        strides: Steps of the window: four numbers, of which those of batch and channels are 1.
+        padding: "SAME", "VALID", or pairs of numbers for each dimension.
+        rate: Distances between the taps; `dilations` under a newer name.
+        name: Of the operation.
+        data_format: "NHWC" (the default) or "NCHW".
+
+    Raises ValueError where shapes do not go together.
+    """
     rate = one_of("dilations", dilations, "rate", rate)
     gaps = [1, 1] if rate is None else [int(n) for n in np.atleast_1d(np.asarray(rate))]
     layout = data_format or "NHWC"
@@ -327,7 +353,20 @@ def separable_conv2d(
     data_format: str | None = None,
     dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
-    """A convolution of each channel by itself, then one that mixes them."""
+    """A convolution of each channel by itself, then one that mixes them.
+
+    Args:
+        input: [batch, height, width, channels], or as `data_format` has it.
+        depthwise_filter: [height, width, channels, m].
+        pointwise_filter: [1, 1, channels * m, results].
+        strides: Steps of the window: four numbers, of which those of batch and channels are 1.
+        padding: "SAME", "VALID", or pairs of numbers for each dimension.
+        rate: Distances between the taps; `dilations` under a newer name.
+        name: Of the operation.
+        data_format: "NHWC" (the default) or "NCHW".
+
+    Raises ValueError where shapes do not go together.
+    """
     rate = one_of("dilations", dilations, "rate", rate)
     with name_scope(name, "separable_conv2d", [input]) as scope:
         each = depthwise_conv2d(
@@ -355,7 +394,18 @@ def max_pool(
     name: str | None = None,
     input: TensorLike | None = None,
 ) -> Tensor:
-    """The largest element under each position of a window."""
+    """The largest element under each position of a window.
+
+    Args:
+        value: [batch, height, width, channels], or as `data_format` has it; `input` under a newer
+            name.
+        ksize, strides: Of the window: one number, two, or four with those of batch and channels.
+        padding: "SAME", "VALID", or pairs of numbers for each dimension.
+        data_format: "NHWC" or "NCHW".
+        name: Of the operation.
+
+    Raises ValueError where the window does not fit.
+    """
     value = one_of("input", input, "value", value)
     if not np.all(ksize):
         raise ValueError(f"`ksize` cannot be zero. Received: ksize={ksize}")
@@ -371,7 +421,18 @@ def avg_pool(
     name: str | None = None,
     input: TensorLike | None = None,
 ) -> Tensor:
-    """The mean of the elements under each position of a window."""
+    """The mean of the elements under each position of a window.
+
+    Args:
+        value: [batch, height, width, channels], or as `data_format` has it; `input` under a newer
+            name.
+        ksize, strides: Of the window: one number, two, or four with those of batch and channels.
+        padding: "SAME", "VALID".
+        data_format: "NHWC" or "NCHW".
+        name: Of the operation.
+
+    Raises ValueError where the window does not fit.
+    """
     images = one_of("input", input, "value", value)
     return _pooled("AvgPool", "value", images, ksize, strides, padding, data_format, name)
 

@@ -179,7 +179,16 @@ def sparse_dense_matmul(
     adjoint_b: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The product of a sparse matrix and a whole one, or of a whole one and a sparse one."""
+    """The product of a sparse matrix and a whole one, or of a whole one and a sparse one.
+
+    Args:
+        sp_a: A SparseTensor [m, k].
+        b: [k, n], dense or sparse, of its type.
+        adjoint_a, adjoint_b: Whether the conjugate transpose of an operand is taken.
+        name: Of the operation.
+
+    Returns a dense tensor [m, n].
+    """
     if _is_sparse(b):
         product = sparse_dense_matmul(sparse_of(b), sp_a, not adjoint_b, not adjoint_a)
         return array.transpose(product, conjugate=True, name=name)

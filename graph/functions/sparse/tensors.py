@@ -20,6 +20,7 @@ from ...core.tensor_shape import TensorShape
 from ..arguments import one_of
 from ..array import array, creation
 from ..array.casting import cast
+from ..array.selection import setdiff1d
 from ..checks import assert_equal, assert_less_equal
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def map_values(op: Callable[..., TensorLike], *args: object, **kwargs: object) -
 def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
     """The slices whose index is not among some."""
     with name_scope(name, "sparse_mask", [a.values, mask_indices]) as scope:
-        indices, positions = array.setdiff1d(a.indices, mask_indices)
+        indices, positions = setdiff1d(a.indices, mask_indices)
         values = ops.GatherV2(a.values, positions, _ZERO, name=scope)
         return IndexedSlices(values, indices, a.dense_shape)
 

@@ -8,10 +8,7 @@ EXPRESSIONS = [
     f"tf.gather({NONE.format([0, 3, 2])}, tf.zeros([0, 2], tf.int32), batch_dims=1)",
     f"tf.dynamic_stitch([[0, 2], [1]], [{NONE.format([2, 0])}, {NONE.format([1, 0])}])",
     f"tf.nn.depthwise_conv2d({NONE.format([0, 4, 4, 2])}, tf.ones([2, 2, 2, 1]), [1] * 4, 'SAME')",
-    (
-        f"tf.extract_image_patches({NONE.format([0, 4, 4, 1])}, [1, 2, 2, 1], [1, 2, 2, 1], [1] * 4,"
-        " 'VALID')"
-    ),
+    f"tf.extract_image_patches({NONE.format([0, 4, 4, 1])}, [1, 2, 2, 1], *[[1] * 4] * 2, 'SAME')",
     f"tf.nn.fused_batch_norm({NONE.format([0, 2, 2, 3])}, tf.ones([3]), tf.zeros([3]))[0]",
     "tf.constant(True, tf.int32)",
     "tf.constant([True, False], tf.float32)",
