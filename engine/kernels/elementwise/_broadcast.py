@@ -156,9 +156,10 @@ def refusing(is_refused, code):
             n_refused += 1 if is_refused(b[i]) else 0
         if n_refused == 0:
             return True
-        while not is_refused(b[begin]):
-            begin += 1
-        set_fault(fault, code, begin, b[begin])
+        for i in range(begin, end):  # without an end LLVM would call strlen
+            if is_refused(b[i]):
+                set_fault(fault, code, i, b[i])
+                break
         return False
 
     check = inline(check)
