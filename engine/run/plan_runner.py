@@ -39,8 +39,8 @@ MIN_COMPARISONS = 10  # runs alone, with a pool and alone again, by which that i
 MAX_COMPARISONS = 100  # of short programs, as a thread may be late for some of their runs
 COMPARISON_TIME = 2_000_000  # nanoseconds of the runs alone, within these numbers
 MAX_RATIO = 0.95  # of the time alone that a pool may take: it keeps other processors busy
-RETRIES = tuple(n * 1_000_000 for n in (20, 50, 100, 200, 500, 1000, 2000))
-"""Nanoseconds after which a pool is tried anew: processors may have been busy, or quick to come."""
+RETRIES = 20_000_000, 200_000_000, 2_000_000_000
+"""Nanoseconds after which a pool that was not quicker is tried anew: processors may be busy."""
 _PHASES = 3  # alone, with a pool, alone again
 _METH_NOARGS = 4
 _DATA = 16  # bytes before the address of its elements in a numpy array
@@ -112,7 +112,7 @@ class PlanRunner:
         self._comparisons = 0
         self._times: list[int] | None = None
         self._compared: list[list[int]] = []  # nanoseconds of runs alone, with a pool, alone again
-        self._retries, self._was_quicker = iter(RETRIES), False
+        self._retries = iter(RETRIES)
         self._retry_time = inf  # when the next comparison begins, by `perf_counter_ns`
         self._partition()
 
@@ -167,9 +167,8 @@ class PlanRunner:
         """A run alone, with a pool, or alone again; after the last the quicker way stays.
 
         Not in alternation, as what a run leaves in the cores' caches is part of the matter. A pool
-        that is quicker stays for now, if it still is when no run is among a program's first ones,
-        which take longer; for good, if it is at the next trial, too. Trials are made again later,
-        as each may meet a busy moment.
+        that is quicker stays, if it still is when no run is among a program's first ones, which
+        take longer. One that is not may have met a busy moment, and is tried again later.
         """
         self._partition(alone=len(self._compared) % 2 == 1)
         start = perf_counter_ns()
@@ -187,9 +186,7 @@ class PlanRunner:
             self._compared.append([])
             return
         self._partition(alone=is_short or is_slower)
-        is_settled = is_short or (self._was_quicker and not is_slower)
-        self._was_quicker = not is_slower
-        wait = None if is_settled else next(self._retries, None)
+        wait = next(self._retries, None) if is_slower and not is_short else None
         if wait is not None:
             self._retry_time, self._is_final = perf_counter_ns() + wait, False
 

@@ -266,33 +266,6 @@ def test_a_pool_that_met_a_busy_moment_is_tried_again(better, chunks, monkeypatc
     assert program.fast_run is not None
 
 
-@pytest.mark.parametrize(("later", "chunks"), [(np.inf, 3), (0, 1)])
-def test_a_pool_has_to_be_quicker_twice(later, chunks, monkeypatch):
-    """It stays for good then; one that is not quicker later was so by a moment."""
-    monkeypatch.setattr(instruction, "MIN_STEALING_TIME", 1 << 40)
-    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
-    monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
-    monkeypatch.setattr(plan_runner, "MAX_RATIO", np.inf)
-    monkeypatch.setattr(plan_runner, "RETRIES", (10,) if chunks == 1 else (10, 10))
-    monkeypatch.setattr(plan_runner, "perf_counter_ns", count().__next__)
-    got = np.zeros((1000, 2), np.int64)
-    program, out = Program(threads=3), bound((1000, 2), np.int64)
-    program.call("testing.dealt", out, split=1000)
-    program.close({out: got})
-    n = plan_runner.MIN_COMPARISONS
-    for _ in range(TRIALS + plan_runner.WARM_TRIALS + 3 * n):
-        program.run()
-    monkeypatch.setattr(plan_runner, "MAX_RATIO", later)
-    again = n if later else 0
-    for tried in (*[3] * 10, *[1] * n, *[3] * n, *[1] * again):
-        assert program.fast_run is None
-        program.run()
-        assert len(np.unique(got, axis=0)) == tried
-    program.run()
-    assert len(np.unique(got, axis=0)) == chunks
-    assert program.fast_run is not None
-
-
 def test_a_refused_run_decides_nothing(monkeypatch):
     """A run that ends early is no trial of a pool."""
     monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
