@@ -26,6 +26,7 @@ _LINE = 16  # elements rows are moved further apart
 _CACHED_BYTES = 1 << 20  # bytes of weights that are still in a near cache when they are read again
 _MAX_DEPTH = 1024  # products in a row whose sum in float32 is good enough
 _MIN_LINE, _MAX_STRIP = 8, 192  # pixels of a line, and products of a result, that strips are for
+_MIN_PARTS, _MIN_PART = 16, 64  # of few lines for threads to share, and pixels of each
 _MIN_ROWS = 4  # rows of a result for which it pays to pack weights anew in every run
 SHALLOW = 16  # channels below which a row of taps is read as one run
 
@@ -213,12 +214,15 @@ def convolution(
     panels = pack(program, filters, bias, by_columns=not n_last)
     taps = (height, width)
     if _fits_lines(x, out, taps, sliding, groups):
+        n_lines = out.shape[0] * out.shape[1]
+        parts = max(1, min(_MIN_PARTS // n_lines, out.shape[2] // _MIN_PART))
         program.call(
             "gemm_f32.lines",
             x,
             panels,
             out,
-            split=out.shape[0] * out.shape[1],
+            split=n_lines * parts,
+            parts=parts,
             taps_h=height,
             taps_w=width,
             window=sliding.window,

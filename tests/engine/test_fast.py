@@ -21,7 +21,8 @@ IN_WIDE_VECTORS = True
 ON_AARCH64 = True
 SIZE, STEP = st.integers(1, 40), st.integers(1, 3)
 LARGEST = float(np.finfo(np.float32).max)
-LIMITS = st.sampled_from([(-np.inf, np.inf), (-LARGEST, LARGEST), (0.0, 6.0)])
+LIMITLESS = (-np.inf, np.inf)
+LIMITS = st.sampled_from([LIMITLESS, (-LARGEST, LARGEST), (0.0, 6.0)])
 CONVOLUTIONS, DEPTHWISE = ("gemm_f32.convolution", "gemm_f32.lines"), ("depthwise_f32.depthwise",)
 SOME = settings(max_examples=25)
 
@@ -102,6 +103,26 @@ def test_conv2d(vectors, data):
 def test_conv2d_of_few_products(vectors, data):
     depth, taps = data.draw(st.integers(1, 6)), (data.draw(STEP), data.draw(st.integers(2, 7)))
     check_conv2d(data, 1, depth, taps, (data.draw(STEP), 1), CONVOLUTIONS)
+
+
+@pytest.mark.parametrize("height", [1, 3])
+@pytest.mark.parametrize("width", [257, 700])
+def test_long_lines_are_done_in_parts(vectors, height, width, monkeypatch):
+    """Threads share few lines; the bytes are those of one part."""
+    x, weights, bias = numbers(1, height, width, 3), numbers(20, height, 9, 3), numbers(20)
+    filters, how = np.moveaxis(weights, 0, -1), ((1, 2), (1, 1), "SAME")
+    exact = definitions.convolution(x, filters, bias, *how, 1)
+    terms = definitions.convolution(np.abs(x), np.abs(filters), np.abs(bias), *how, 1)
+    (_, top, _), (_, left, _) = definitions.spans((height, width), (height, 9), *how)
+
+    def emit(program, *buffers):
+        gemm.conv2d(program, *buffers, Sliding((1, 2), (top, left)))
+
+    arrays = x, weights, bias
+    check(emit, exact.shape, exact, terms, LIMITLESS, *arrays, kernels=("gemm_f32.lines",))
+    in_parts, _ = run(emit, *arrays, exact.shape)
+    monkeypatch.setattr(gemm_f32, "_MIN_PARTS", 1)
+    np.testing.assert_array_equal(in_parts, run(emit, *arrays, exact.shape)[0])
 
 
 @SOME

@@ -76,22 +76,24 @@ def test_two_operands(kernel, shapes):
     np.testing.assert_array_equal(got, run(kernel, (a, b), out, *more, dealt=True))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
 @pytest.mark.parametrize("b_shape", [(64, 1), (2, 1)])
-def test_divisors_are_looked_at_where_they_divide(everything_is_shared, b_shape):
+def test_divisors_are_looked_at_where_they_divide(everything_is_shared, b_shape, dtype):
     """A part of the items without a zero among their divisors is done; the first zero is named."""
-    b, a = np.full(b_shape, 7, np.int32), np.arange(64, dtype=np.int32).reshape(b_shape[0], -1)
+    b, a = np.full(b_shape, 7, dtype), np.arange(64, dtype=dtype).reshape(b_shape[0], -1)
     b.flat[-1] = 0
+    kernel = f"division.floor_divide_{dtype}"
     program = Program(threads=2)
     inputs = {bound(x.shape, x.dtype): x for x in (a, b)}
-    out = arena(a.shape, np.int32)
-    elementwise(program, "division.floor_modulo", list(inputs), out)
+    out = arena(a.shape, np.dtype(dtype))
+    elementwise(program, kernel, list(inputs), out)
     program.keep(out)
     program.close(inputs)
     with pytest.raises(Fault) as raised:
         program.run()
     assert (raised.value.i, raised.value.value) == (b.size - 1, 0)
     if b.size == a.size:
-        np.testing.assert_array_equal(program.array(out)[:4], a[:4] % 7)
+        np.testing.assert_array_equal(program.array(out)[:4], a[:4] // 7)
 
 
 @SOME

@@ -156,10 +156,10 @@ def refusing(is_refused, code):
             n_refused += 1 if is_refused(b[i]) else 0
         if n_refused == 0:
             return True
-        for i in range(begin, end):  # within bounds: without them LLVM makes it a call of strlen
+        for i in range(begin, end):  # without an end LLVM would call strlen
             if is_refused(b[i]):
                 set_fault(fault, code, i, b[i])
-                return False
+                break
         return False
 
     check = inline(check)

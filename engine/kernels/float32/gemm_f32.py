@@ -267,11 +267,13 @@ def convolution(
 
 @kernel(
     "x:float32[batch,*,*,*] packed:float32[1,panels,*,32] out:float32[batch,*,*,*] taps_h:i "
-    "taps_w:i window:ConvWindow low:float32 high:float32",
+    "taps_w:i window:ConvWindow parts:i low:float32 high:float32",
     ConvWindow=ConvWindow,
 )
-def lines(x, packed, out, taps_h, taps_w, window, low, high, first, last, fault):
-    """`convolution` of one group whose taps in a row lie next to each other. An item is a line.
+def lines(x, packed, out, taps_h, taps_w, window, parts, low, high, first, last, fault):
+    """`convolution` of one group whose taps in a row lie next to each other.
+
+    An item is a line, or one of the `parts` of one.
 
     Taps outside the input are left out: each line is a strip without its first and last pixels,
     and these are strips from line to line.
@@ -287,27 +289,30 @@ def lines(x, packed, out, taps_h, taps_w, window, low, high, first, last, fault)
     right = min(n_columns, max(left, right // window.stride_w))
     item = first
     while item < last:
-        batch = item // n_lines
-        line = item - batch * n_lines
+        number = item // parts
+        part, batch = item - number * parts, number // n_lines
+        from_column, to_column = part * n_columns // parts, (part + 1) * n_columns // parts
+        line = number - batch * n_lines
         top = line * window.stride_h - window.before_h
         begin, end, count = 0, taps_h, 1
         while begin < end and top + begin * window.dilation_h < 0:
             begin += 1
         while begin < end and top + (end - 1) * window.dilation_h >= height:
             end -= 1
-        if end - begin == taps_h:  # go on with the lines that have all taps, too
+        if end - begin == taps_h and parts == 1:  # go on with the lines that have all taps, too
             n_whole = (height - 1 - top - (taps_h - 1) * window.dilation_h) // window.stride_h + 1
             count = min(n_whole, last - item, n_lines - line)
         source = address(x) + (batch * height + top + begin * window.dilation_h) * pitch
-        target, segments = address(out) + item * out_line, end - begin
-        for i in range(count if left < right else 0):
-            at = source + i * x_line + 4 * channels * (left * window.stride_w - window.before_w)
+        target, segments = address(out) + number * out_line, end - begin
+        whole, stop = max(left, from_column), min(right, to_column)
+        for i in range(count if whole < stop else 0):
+            at = source + i * x_line + 4 * channels * (whole * window.stride_w - window.before_w)
             inputs = (at, 4 * channels * window.stride_w, segments, gap)
-            strips(inputs, right - left, target + i * out_line + 4 * n * left, 4 * n,
+            strips(inputs, stop - whole, target + i * out_line + 4 * n * whole, 4 * n,
                    (run, begin * run, run, per_chain, taps_h * run), panels, 0, n, sums,
                    low, high)  # fmt: skip
-        column = right if left == 0 else 0
-        while column < n_columns:
+        column = from_column if from_column < left else max(right, from_column)
+        while column < to_column:
             tap = column * window.stride_w - window.before_w
             skipped, beyond = max(0, -tap), max(0, tap + taps_w - x.shape[2])
             n_taps = max(0, taps_w - skipped - beyond)
