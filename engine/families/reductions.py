@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -151,10 +152,15 @@ def totals(program: Program, x: Buffer, axes: Collection[int]) -> Buffer:
     """The int64 sums of integers over the dimensions `axes`."""
     for step in _steps(x.shape, frozenset(axes)):
         sums = arena(step[::2], np.int64)
-        kernel = "reduce.total" if x.itemsize > 2 else f"sum_i8.total_{x.dtype}"
-        program.call(kernel, x.reshape(step), sums, split=step[0])
+        program.call(_total_kernel(x.dtype), x.reshape(step), sums, split=step[0])
         x = sums
     return x
+
+
+@cache
+def _total_kernel(dtype: np.dtype) -> str:
+    """The kernel that adds integers; numpy puts the name of a dtype together anew each time."""
+    return "reduce.total" if dtype.itemsize > 2 else f"sum_i8.total_{dtype.name}"
 
 
 def _integer_mean(program: Program, x: Buffer, axes: Collection[int], out: Buffer) -> None:

@@ -118,7 +118,7 @@ def signed_weights(weights: Operand) -> Operand:
 
 def require_prescribed(node: Node, dtype: np.dtype, tolerance: float = 0.0) -> Quantization:
     """The quantization of the output, which must be what its row in the table of operators says."""
-    prescribed = known(node.kind).scale_of(_CODES[dtype.name])
+    prescribed = known(node.kind).scale_of(_CODES[name_of_dtype(dtype)])
     if prescribed is None:
         raise LookupError(f"the row of {node.kind} prescribes no scale for {dtype}")
     scale, zero_point = prescribed

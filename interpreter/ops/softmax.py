@@ -91,7 +91,11 @@ def _quantized(node: Node, x: Operand) -> Call:
     if result == x.dtype:
         rounded = rounding_divide_by_pot(exps.astype(np.int64), 12)[0]
         planes = np.array([rounded >> 8 * i & 255 for i in range(3)], np.uint8)
-        return f"softmax_i8.softmax_{result}", (constant(exps), constant(planes)), numbers
+        return (
+            f"softmax_i8.softmax_{name_of_dtype(result)}",
+            (constant(exps), constant(planes)),
+            numbers,
+        )
     numbers["bits"] = 8 * result.itemsize
     return "quantized.softmax", (constant(exps),), numbers
 
