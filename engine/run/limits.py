@@ -13,8 +13,8 @@ class Limits:
     """What a model, or a run of a Session, may ask for at most; None for what every one may.
 
     Attributes:
-        memory: bytes of all tensors of one program together (3/4 of the memory left, at most
-            64 GiB).
+        memory: bytes of all tensors of one program together, with results of constants and of
+            unknown sizes that were made before it (3/4 of the memory left, at most 64 GiB).
         elements: elements of one tensor (2^31 - 1).
         tensors: of all subgraphs, or of the operations of a run, together (1,000,000).
         operators: of all subgraphs, or the operations of a run (1,000,000).
