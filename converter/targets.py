@@ -108,6 +108,8 @@ class Target:
                 reason = f"input 1 ('{op.inputs[1].name}') must be constant"
             if not reason and op.kind == "DEQUANTIZE" and n_scales(op.inputs[0]) > 1:
                 reason = f"it takes one scale, got {n_scales(op.inputs[0])}"
+            if not reason and op.kind == "SUM" and _wraps(op):
+                reason = "it has no kernel for int16 that saturates"
             return reason or _against_rank(op, target_ranks.MICRO, {})
         if self.name == "edgetpu":
             return _against_edgetpu(op)
@@ -233,6 +235,12 @@ def _against_results(op: Op, minor: int) -> str:
     if is_hybrid and n_scales(op.inputs[1]) > 1:
         return f"it takes one scale for '{op.inputs[1].name}', got {n_scales(op.inputs[1])}"
     return ""
+
+
+def _wraps(op: Op) -> bool:
+    """Whether a sum is of int16 without another scale."""
+    x = op.inputs[0]
+    return code_of(x) == "qi16" and x.quantization == op.output.quantization
 
 
 def repeats_for_adjoint(op: Op) -> bool:

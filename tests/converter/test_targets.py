@@ -111,6 +111,8 @@ def test_sums_of_int16_saturate(scale, kinds, keep_dims):
     b.op("SUM", [x, b.constant("axes", np.int32([1, -1]))], [y], keep_dims=keep_dims)
     content = save(b.outputs(y))
     assert kinds_of(converted(content, "tf-2.20")) == ["SUM"]
+    micro = kinds_of(converted(content, "tflm"))
+    assert micro == (["DEQUANTIZE", "SUM", "QUANTIZE"] if scale == 0.5 else ["SUM"])
     written = converted(content, "tf-2.14")
     assert kinds_of(written) == kinds
     drawn = np.random.default_rng(0).integers(-(2**15), 2**15, (2, 3, 4)).astype(np.int16)
