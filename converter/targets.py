@@ -12,7 +12,7 @@ What a target lacks is written in other operators where passes/targets.py has a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -40,24 +40,24 @@ MAX_SOFTMAX = 16_000  # elements, on an Edge TPU
 EDGETPU = {
     "ADD": "",
     "AVERAGE_POOL_2D": "activation",
-    "CONCATENATION": "activation",
+    "CONCATENATION": "activation zeros",
     "CONV_2D": "dilation",
-    "DEPTHWISE_CONV_2D": "dilation",
+    "DEPTHWISE_CONV_2D": "undilated",
     "EXPAND_DIMS": "",
     "FULLY_CONNECTED": "",
     "L2_NORMALIZATION": "",
     "LOGISTIC": "",
     "MAXIMUM": "",
     "MAX_POOL_2D": "activation",
-    "MEAN": "",
+    "MEAN": "image",
     "MINIMUM": "",
     "MUL": "",
     "PACK": "",
-    "PAD": "",
-    "PRELU": "",
+    "PAD": "image_padding",
+    "PRELU": "channels",
     "QUANTIZE": "",
-    "REDUCE_MAX": "",
-    "REDUCE_MIN": "",
+    "REDUCE_MAX": "batch",
+    "REDUCE_MIN": "batch",
     "RELU": "",
     "RELU6": "",
     "RELU_N1_TO_1": "",
@@ -68,18 +68,18 @@ EDGETPU = {
     "SLICE": "",
     "SOFTMAX": "softmax",
     "SPACE_TO_DEPTH": "",
-    "SPLIT": "",
+    "SPLIT": "split",
     "SQUARED_DIFFERENCE": "",
-    "SQUEEZE": "",
+    "SQUEEZE": "squeeze",
     "STRIDED_SLICE": "strides",
     "SUB": "",
-    "SUM": "",
+    "SUM": "batch",
     "TANH": "",
     "TRANSPOSE": "",
     "TRANSPOSE_CONV": "",
     "UNIDIRECTIONAL_SEQUENCE_LSTM": "",
 }
-"""Operators of an Edge TPU, with the name of what limits them; Coral's documents have the list."""
+"""Operators of an Edge TPU, with the names of LIMITS; Coral's documents have the list."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,8 @@ class Target:
                 reason = f"input 1 ('{op.inputs[1].name}') must be constant"
             if not reason and op.kind == "DEQUANTIZE" and n_scales(op.inputs[0]) > 1:
                 reason = f"it takes one scale, got {n_scales(op.inputs[0])}"
+            if not reason and op.kind == "SUM" and _wraps(op):
+                reason = "it has no kernel for int16 that saturates"
             return reason or _against_rank(op, target_ranks.MICRO, {})
         if self.name == "edgetpu":
             return _against_edgetpu(op)
@@ -235,6 +237,12 @@ def _against_results(op: Op, minor: int) -> str:
     return ""
 
 
+def _wraps(op: Op) -> bool:
+    """Whether a sum is of int16 without another scale."""
+    x = op.inputs[0]
+    return code_of(x) == "qi16" and x.quantization == op.output.quantization
+
+
 def repeats_for_adjoint(op: Op) -> bool:
     """Whether a BATCH_MATMUL transposes its first operand, and repeats the second for it."""
     x, y = op.inputs
@@ -277,20 +285,106 @@ def _against_edgetpu(op: Op) -> str:
     codes = [code_of(tensor) for tensor in (*op.present_inputs, *op.outputs)]
     if op.kind != "QUANTIZE" and any(code in ("f32", "f16", "qi16") for code in codes):
         return "Edge TPUs compute in int8; quantize the model with a representative_dataset"
-    options, limit = op.options, EDGETPU[op.kind]
-    if limit == "activation" and options.fused_activation_function:
-        return "a fused activation function is not supported there"
-    if limit == "dilation" and options.dilation_h_factor != options.dilation_w_factor:
-        return "dilations must be equal in both directions"
-    if limit == "softmax" and ((op.output.shape or (0,))[-1] or 0) > MAX_SOFTMAX:
-        return f"it takes at most {MAX_SOFTMAX} elements"
-    if limit == "strides" and (
-        options.ellipsis_mask
-        or options.new_axis_mask
-        or (
-            op.input(3) is not None
-            and (op.inputs[3].value is None or (op.inputs[3].data != 1).any())
-        )
-    ):
-        return "strides must be 1, without ellipsis and new axes"
-    return ""
+    for tensor in (*op.present_inputs, *op.outputs):
+        if tensor.value is None and any(n != 1 for n in tensor.dims[:-3]):
+            return f"'{tensor.name}' may have 3 dimensions besides those of 1, got {tensor.shape}"
+    return next(filter(None, (LIMITS[name](op) for name in EDGETPU[op.kind].split())), "")
+
+
+def _against_activation(op: Op) -> str:
+    is_fused = op.options.fused_activation_function
+    return "a fused activation function is not supported there" if is_fused else ""
+
+
+def _against_dilation(op: Op) -> str:
+    is_equal = op.options.dilation_h_factor == op.options.dilation_w_factor
+    return "" if is_equal else "dilations must be equal in both directions"
+
+
+def _against_any_dilation(op: Op) -> str:
+    factors = op.options.dilation_h_factor, op.options.dilation_w_factor
+    return f"dilations must be 1, got {factors}" if max(factors) > 1 else ""
+
+
+def _against_softmax(op: Op) -> str:
+    is_large = (op.output.dims[-1:] or (0,))[0] or 0
+    return f"it takes at most {MAX_SOFTMAX} elements" if is_large > MAX_SOFTMAX else ""
+
+
+def _against_strides(op: Op) -> str:
+    strides = op.input(3)
+    is_slice = strides is None or (strides.value is not None and (strides.data == 1).all())
+    if is_slice and not op.options.ellipsis_mask and not op.options.new_axis_mask:
+        return ""
+    return "strides must be 1, without ellipsis and new axes"
+
+
+def _against_constants(op: Op) -> str:
+    constants = [x for x in op.inputs if x.value is not None]
+    zero = 0 if op.output.quantization is None else op.output.quantization.zero_points[0]
+    is_padding = len(op.inputs) == 2 and all((x.data == zero).all() for x in constants)
+    return "" if not constants or is_padding else "a constant must be zeros, beside one operand"
+
+
+def _axes(op: Op) -> set[int] | None:
+    """The axes of a reduction, None where only the run tells."""
+    x, axes = op.inputs
+    if axes.value is None:
+        return None
+    return {int(axis) % len(x.dims) for axis in axes.data.reshape(-1)}
+
+
+def _against_image(op: Op) -> str:
+    axes, rank = _axes(op), len(op.inputs[0].dims)
+    is_image = axes is not None and axes <= {rank - 3, rank - 2}
+    return "" if is_image else "only rows and columns of images are reduced"
+
+
+def _against_padding(op: Op) -> str:
+    paddings = op.inputs[1]
+    rank = len(op.inputs[0].dims)
+    is_image = paddings.value is not None and all(
+        axis in (rank - 3, rank - 2) for axis in np.flatnonzero(paddings.data.any(axis=1))
+    )
+    return "" if is_image else "only rows and columns of images are padded"
+
+
+def _against_channels(op: Op) -> str:
+    alpha = op.inputs[1]
+    is_vector = all(n == 1 for n in alpha.dims[:-1])
+    return "" if is_vector else f"'{alpha.name}' must be one number for each channel"
+
+
+def _against_batch(op: Op) -> str:
+    axes, rank = _axes(op), len(op.inputs[0].dims)
+    is_within = axes is not None and (rank < 4 or 0 not in axes)
+    return "" if is_within else "the batch is not reduced there"
+
+
+def _against_split(op: Op) -> str:
+    axis, x = op.inputs[0], op.inputs[1]
+    is_batch = axis.value is None or (len(x.dims) > 3 and int(axis.data.reshape(-1)[0]) == 0)
+    return "the batch is not split there" if is_batch else ""
+
+
+def _against_squeeze(op: Op) -> str:
+    n_removed = len(op.inputs[0].dims) - len(op.output.dims)
+    is_leading = all(n == 1 for n in op.inputs[0].dims[:n_removed])
+    return "" if is_leading else "only leading dimensions of 1 are taken away"
+
+
+LIMITS: dict[str, Callable[[Op], str]] = {
+    "activation": _against_activation,
+    "batch": _against_batch,
+    "channels": _against_channels,
+    "dilation": _against_dilation,
+    "image": _against_image,
+    "image_padding": _against_padding,
+    "softmax": _against_softmax,
+    "split": _against_split,
+    "squeeze": _against_squeeze,
+    "strides": _against_strides,
+    "undilated": _against_any_dilation,
+    "zeros": _against_constants,
+}
+"""What limits operators of an Edge TPU -> why it does not run one, empty where it does."""

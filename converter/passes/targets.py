@@ -35,15 +35,16 @@ def rewrite_for_target(graph: Graph, target: Target, is_quantized: bool = True) 
     Holds off where RULES has no form for an operator; `Target.check` refuses it then.
     """
     count = 0
+    rules = MICRO_RULES if target.name == "tflm" else RULES
     rounds = [list(graph.reachable())] * 2  # some forms are in operators that have one, too
     for callee in chain(*rounds):
         for op in list(callee.ops):
-            if op.kind not in RULES or not target.reason_against(op):
+            if op.kind not in rules or not target.reason_against(op):
                 continue
             if op.kind in LAST and not is_quantized:
                 continue
             try:
-                result = RULES[op.kind](op, builder(callee, op))
+                result = rules[op.kind](op, builder(callee, op))
             except (ValueError, LookupError, TypeError) as error:
                 raise fault("rewrite_for_target", f" at {op.kind} '{op.origin}'", error) from error
             if result is not None:
@@ -222,12 +223,22 @@ def _sum(op: Op, b: Builder) -> Tensor | None:
     """SUM of int16 in int32 and clipped where the scales are equal, else in float32."""
     x, axes = op.inputs
     options = options_of(op)
+    if x.dtype != np.int16:
+        return None
     if x.quantization == op.output.quantization:
         limits = np.iinfo(np.int16)
         total = b.SUM(b.CAST(x, dtype=np.int32), axes, **options)
         clipped = b.MAXIMUM(b.MINIMUM(total, np.int32(limits.max)), np.int32(limits.min))
         return b.CAST(clipped, dtype=np.int16)
-    return _quantized(b.SUM(b.DEQUANTIZE(x), axes, **options), op, b)
+    return _sum_of_floats(op, b)
+
+
+def _sum_of_floats(op: Op, b: Builder) -> Tensor | None:
+    """SUM of int16 in float32, where there is none of int32."""
+    x, axes = op.inputs
+    if x.dtype != np.int16:
+        return None
+    return _quantized(b.SUM(b.DEQUANTIZE(x), axes, **options_of(op)), op, b)
 
 
 def _gelu(op: Op, b: Builder) -> Tensor | None:
@@ -321,3 +332,5 @@ RULES: dict[str, Rule] = {
     "TRANSPOSE_CONV": _first(_with_float_weights(1), _with_usual_bias),
 }
 """Operator -> its form in others; None where there is none."""
+MICRO_RULES = {**RULES, "SUM": _sum_of_floats}
+"""The same for small devices."""

@@ -111,6 +111,8 @@ def test_sums_of_int16_saturate(scale, kinds, keep_dims):
     b.op("SUM", [x, b.constant("axes", np.int32([1, -1]))], [y], keep_dims=keep_dims)
     content = save(b.outputs(y))
     assert kinds_of(converted(content, "tf-2.20")) == ["SUM"]
+    micro = kinds_of(converted(content, "tflm"))
+    assert micro == (["DEQUANTIZE", "SUM", "QUANTIZE"] if scale == 0.5 else ["SUM"])
     written = converted(content, "tf-2.14")
     assert kinds_of(written) == kinds
     drawn = np.random.default_rng(0).integers(-(2**15), 2**15, (2, 3, 4)).astype(np.int16)
@@ -398,6 +400,70 @@ def test_an_edge_tpu_takes_int8():
     converter.representative_dataset = lambda: ([image[None]] for image in images[:20])
     converter.inference_input_type = converter.inference_output_type = np.int8
     assert set(kinds_of(converter.convert())) <= set(EDGETPU)
+
+
+def int8_model(kind, shape, out, *constants, first=(), **options):
+    """A file of one int8 operator; constants of int8 have its scale, `first` come before x."""
+    b = Builder()
+
+    def operand(i, value):
+        index = b.constant(f"c{i}", value)
+        if np.asarray(value).dtype == np.int8:
+            b.subgraph.tensors[index].quantization = Quantization([0.5], [0])
+        return index
+
+    scale = {"quantization": Quantization([0.5], [0])}
+    before = [operand(-1 - i, value) for i, value in enumerate(first)]
+    inputs = [*before, b.input("x", shape, "INT8", **scale)]
+    inputs += [operand(i, value) for i, value in enumerate(constants)]
+    outputs = [out] if isinstance(out, tuple) else out
+    results = [b.tensor(f"y{i}", sizes, "INT8", **scale) for i, sizes in enumerate(outputs)]
+    b.op(kind, inputs, results, **options)
+    return save(b.outputs(*results))
+
+
+ZEROS, ONES = np.zeros((1, 4, 4, 2), np.int8), np.ones((1, 4, 4, 2), np.int8)
+IMAGE = (1, 4, 4, 2)
+ON_EDGE_TPUS = [
+    (int8_model("ADD", IMAGE, IMAGE, ONES), ""),
+    (int8_model("ADD", (2, 4, 4, 2), (2, 4, 4, 2), ONES), "may have 3 dimensions"),
+    (int8_model("CONCATENATION", IMAGE, (1, 4, 4, 4), ZEROS, axis=3), ""),
+    (int8_model("CONCATENATION", IMAGE, (1, 4, 4, 4), ONES, axis=3), "must be zeros"),
+    (int8_model("MEAN", IMAGE, (1, 2), np.int32([1, 2])), ""),
+    (int8_model("MEAN", IMAGE, (1, 4, 4), np.int32([3])), "rows and columns of images"),
+    (int8_model("PAD", IMAGE, (1, 6, 4, 2), np.int32([[0, 0], [1, 1], [0, 0], [0, 0]])), ""),
+    (
+        int8_model("PAD", IMAGE, (1, 4, 4, 3), np.int32([[0, 0], [0, 0], [0, 0], [0, 1]])),
+        "columns of images are padded",
+    ),
+    (int8_model("PRELU", IMAGE, IMAGE, np.ones((1, 1, 2), np.int8)), ""),
+    (int8_model("PRELU", IMAGE, IMAGE, np.ones((4, 4, 2), np.int8)), "one number for each channel"),
+    (int8_model("SUM", IMAGE, (1, 4, 2), np.int32([2])), ""),
+    (int8_model("SUM", IMAGE, (4, 4, 2), np.int32([0])), "the batch is not reduced"),
+    (
+        int8_model("SPLIT", IMAGE, [(1, 2, 4, 2)] * 2, first=[np.int32(1)], num_splits=2),
+        "",
+    ),
+    (int8_model("SPLIT", IMAGE, [IMAGE], first=[np.int32(0)], num_splits=1), "not split"),
+    (int8_model("SQUEEZE", (1, 1, 5, 2), (5, 2), squeeze_dims=[0, 1]), ""),
+    (int8_model("SQUEEZE", (1, 5, 1, 2), (5, 2), squeeze_dims=[0, 2]), "only leading"),
+    (
+        int8_model("MAX_POOL_2D", IMAGE, (1, 2, 2, 2), padding=1, stride_w=2, stride_h=2,
+                   filter_width=2, filter_height=2, fused_activation_function=1),
+        "fused activation",
+    ),
+    (int8_model("REVERSE_V2", IMAGE, IMAGE, np.int32([1])), "no such operator"),
+]  # fmt: skip
+"""A file, and what Coral's table of operators says against it."""
+
+
+@pytest.mark.parametrize(("content", "message"), ON_EDGE_TPUS)
+def test_limits_of_edge_tpus(content, message):
+    if not message:
+        assert kinds_of(converted(content, "edgetpu")) == kinds_of(content)
+        return
+    with pytest.raises(ConverterError, match=message):
+        converted(content, "edgetpu")
 
 
 @pytest.mark.parametrize("name", LIMITS)
