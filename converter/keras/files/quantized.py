@@ -9,8 +9,9 @@ column (of an embedding: row), or with scales and zero points for blocks along t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def archived_with_scales(layer: Layer, names: list[str]) -> list[str]:
     return [main, *bias, *of_main, *groups, *(name for other in others for name in other)]
 
 
-def as_floats(weights: dict[str, StoredWeight]) -> dict[str, StoredWeight | ScaledWeight]:
+def as_floats(weights: Mapping[str, Any]) -> dict[str, StoredWeight | ScaledWeight]:
     """A layer's weights, those with scales as one."""
     return {
         name: ScaledWeight(weights, name) if f"{name}{SCALE}" in weights else weight
@@ -75,7 +76,7 @@ class ScaledWeight:
         name: its name.
     """
 
-    def __init__(self, weights: dict[str, StoredWeight], name: str):
+    def __init__(self, weights: Mapping[str, StoredWeight], name: str):
         self._values, self._scale = weights[name], weights[f"{name}{SCALE}"]
         self._zero, self._groups = weights.get(f"{name}{ZERO}"), weights.get(GROUPS)
 
