@@ -158,8 +158,9 @@ def test_hessians_of_unknown_sizes(session):
     (derivatives,) = tf.hessians(x[0] ** 2 * x[1], x)
     assert derivatives.shape == (None, None)
     assert session.run(derivatives, {x: [2, 3]}).tolist() == [[6, 4], [4, 0]]
-    assert session.run(tf.hessians(2.0 * x, x), {x: [1, 1]})[0].tolist() == [[0, 0], [0, 0]]
-    with pytest.raises(ValueError, match="no y depends on"):
+    with pytest.raises(ValueError, match=r"^None values not supported\."):  # as in TensorFlow
+        tf.hessians(2.0 * x, x)
+    with pytest.raises(ValueError, match=r"^Tried to convert .* No y depends on"):
         tf.hessians(tf.constant(1.0), x)
 
 
