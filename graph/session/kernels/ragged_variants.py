@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -89,10 +90,16 @@ def _require_same_shapes(values: Sequence[np.ndarray], first: int) -> None:
             )  # fmt: skip
 
 
-def _joined(splits: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
+def _splits(lengths: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The row splits of rows of these lengths."""
+    splits = np.zeros(lengths.size + 1, dtype)
+    np.cumsum(lengths, out=splits[1:])
+    return splits
+
+
+def _joined(parts: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
     """The splits of several tensors one behind the other."""
-    lengths = [np.diff(part) for part in splits]
-    return np.concatenate([[0], np.cumsum(np.concatenate([*lengths, []]))]).astype(dtype)
+    return _splits(np.concatenate([np.zeros(0, dtype), *map(np.diff, parts)]), dtype)
 
 
 @resource_kernel("RaggedTensorFromVariant")
@@ -118,14 +125,11 @@ def from_variant(op: Operation, state: State, encoded: np.ndarray) -> KernelResu
         return [*parts[0].splits, parts[0].values]
     dtype = np.dtype(cast("np.dtype", op.get_attr("Tsplits")))
     outer = [
-        np.arange(0, np.prod(encoded.shape[: axis + 1], dtype=np.int64) + 1, size).astype(dtype)
-        if size
-        else np.zeros(int(np.prod(encoded.shape[:axis])) + 1, dtype)
-        for axis, size in enumerate(encoded.shape)
-        if axis
+        _splits(np.full(prod(encoded.shape[:axis]), encoded.shape[axis], dtype), dtype)
+        for axis in range(1, encoded.ndim)
     ]
     counts = [len(part.splits[0]) - 1 if rank else len(part.values) for part in parts]
-    rows = np.concatenate([[0], np.cumsum(counts)]).astype(dtype)
+    rows = _splits(np.array(counts, dtype), dtype)
     inner = [_joined([part.splits[k] for part in parts], dtype) for k in range(rank)]
     values = [part.values for part in parts]
     _require_same_shapes(values, 1)
