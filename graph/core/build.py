@@ -130,6 +130,7 @@ class _Ops:
     RaggedFillEmptyRowsGrad: TensorsFunction
     RaggedGather: TensorsFunction
     RaggedRange: TensorsFunction
+    RaggedTensorFromVariant: TensorsFunction
     RaggedTensorToSparse: TensorsFunction
     ReaderRead: TensorsFunction
     ReaderReadUpTo: TensorsFunction
