@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -38,5 +38,6 @@ def _value(value: object, library: FunctionLibrary) -> object:
         body = library.body(value)
         return _operations([output.op for output in body.outputs or ()], body.functions)
     if isinstance(value, np.ndarray):
-        return (value.dtype.name, value.shape, value.tolist())
+        array = cast("np.ndarray", value)
+        return (array.dtype.name, array.shape, array.tolist())
     return str(value)

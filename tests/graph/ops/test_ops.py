@@ -126,7 +126,7 @@ ELSEWHERE |= {"ShardedFilespec"}
 """That of tests/training/checkpoints/test_version_1.py."""
 ELSEWHERE |= {
     *("BesselJ0", "BesselJ1", "BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0"),
-    *("BesselY1", "Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence"),
+    *("BesselY1", "Dawsn", "Expint", "FresnelCos", "FresnelSin", "SobolSample", "Spence"),
 }
 """Those of test_special_functions.py."""
 ELSEWHERE |= {
@@ -143,6 +143,7 @@ ELSEWHERE |= {"Dequantize", "QuantizeAndDequantizeV4Grad", "QuantizeV2", "Quanti
 """Those of expressions_quantized.py."""
 ELSEWHERE |= {
     *("Fingerprint", "StringNGrams", "UnicodeDecode", "UnicodeDecodeWithOffsets"),
+    "UnicodeScript",
     *("UnicodeEncode", "UnsortedSegmentJoin"),
     "UnicodeScript",
 }
