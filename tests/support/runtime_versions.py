@@ -115,6 +115,10 @@ ROWS = {
         for mode in ("nearest", "linear")
         for opset in (7, 9)
     },
+    **{
+        f"LRN {size}": version(13, "LRN", "x", {"x": IMAGE}, size=size, alpha=0.9, beta=0.6)
+        for size in (1, 3, 7)
+    },
     "Upsample by a part": version(9, "Upsample", "x s", {"x": IMAGE},
         {"s": np.float32([1, 1, 1.5, 1.6])}, mode="nearest"),
     "Scatter": version(9, "Scatter", "x i u", {"x": X, "i": np.array([[[2, 0], [1, 3]]]),

@@ -320,6 +320,16 @@ def lp_normalization(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray
     return np.divide(x, norm, np.zeros_like(x), where=norm != 0).astype(x.dtype)
 
 
+def local_response_normalization(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+    """LRN; the evaluator normalizes as many channels as there are images."""
+    size, alpha = attributes["size"], attributes.get("alpha", 1e-4)
+    pads = [(0, 0)] * x.ndim
+    pads[1] = (size - 1) // 2, size // 2
+    squares = np.lib.stride_tricks.sliding_window_view(np.pad(np.square(x), pads), size, axis=1)
+    scale = attributes.get("bias", 1.0) + alpha / size * squares.sum(-1)
+    return (x / scale ** attributes.get("beta", 0.75)).astype(x.dtype)
+
+
 def old_hardmax(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
     """Hardmax over all axes from `axis` on; the evaluator has the new one only."""
     axis = attributes.get("axis", 1)
@@ -360,6 +370,7 @@ REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
     "GlobalLpPool": (ALL_OPSETS, global_lp_pool),
     "GlobalMaxPool": (ALL_OPSETS, global_max_pool),
     "Hardmax": (NEW_SOFTMAX, old_hardmax),
+    "LRN": (ALL_OPSETS, local_response_normalization),
     "LogSoftmax": (NEW_SOFTMAX, partial(old_softmax, log=True)),
     "LpNormalization": (ALL_OPSETS, lp_normalization),
     "LpPool": (ALL_OPSETS, lp_pool),
