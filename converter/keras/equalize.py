@@ -39,7 +39,7 @@ class _Tiles:
 
 @layer("ContrastLimitedAdaptiveHistogramEqualization")
 def equalized(call: Call, x: Tensor) -> Tensor:
-    """Each pixel's place in the histograms of the four tiles around it, interpolated.
+    """Each pixel's rank in the histograms of the four tiles around it, interpolated.
 
     Of a histogram, what is above a limit is spread over all of its levels.
     """
@@ -53,8 +53,8 @@ def equalized(call: Call, x: Tensor) -> Tensor:
     if any(tiles.missing):
         pairs = call.constant([[0, 0], *([0, n] for n in tiles.missing), [0, 0]])
         levels = call.op("MirrorPad", levels, pairs, mode="SYMMETRIC")
-    places = _places(call, _histograms(call, levels, tiles, channels), tiles)
-    y = _looked_up(call, places, levels, tiles, channels)
+    ranks = _ranks(call, _histograms(call, levels, tiles, channels), tiles)
+    y = _looked_up(call, ranks, levels, tiles, channels)
     if any(tiles.missing):
         begin, sizes = call.constant([0] * 4), call.constant([-1, height, width, -1])
         y = call.op("Slice", y, begin, sizes)
@@ -82,7 +82,7 @@ def _histograms(call: Call, levels: Tensor, tiles: _Tiles, channels: int) -> Ten
     return call.op("Reshape", counts, call.constant([-1, LEVELS]))
 
 
-def _places(call: Call, counts: Tensor, tiles: _Tiles) -> Tensor:
+def _ranks(call: Call, counts: Tensor, tiles: _Tiles) -> Tensor:
     """Where each level stands in a histogram: from 0 to LIGHTEST."""
     n_pixels, last = tiles.height * tiles.width, call.constant([-1])
     limit = call.number("clip_limit", 4.0)
@@ -102,10 +102,10 @@ def _places(call: Call, counts: Tensor, tiles: _Tiles) -> Tensor:
     return call.op("Minimum", call.op("Maximum", y, _number(call, 0)), _number(call, LIGHTEST))
 
 
-def _looked_up(call: Call, places: Tensor, levels: Tensor, tiles: _Tiles, channels: int) -> Tensor:
-    """The places of pixels, interpolated between the middles of tiles; edges are repeated."""
+def _looked_up(call: Call, ranks: Tensor, levels: Tensor, tiles: _Tiles, channels: int) -> Tensor:
+    """The ranks of pixels, interpolated between the middles of tiles; edges are repeated."""
     shape = [-1, tiles.rows, tiles.columns, channels * LEVELS]
-    x = call.op("Reshape", places, call.constant(shape))
+    x = call.op("Reshape", ranks, call.constant(shape))
     edges = call.constant([[0, 0], [1, 1], [1, 1], [0, 0]])
     x = call.op("MirrorPad", x, edges, mode="SYMMETRIC")
     column_step = channels * LEVELS

@@ -81,8 +81,7 @@ class Program:
         self.tag: Tag = None
         self.threads = threads
         self.arena_bytes = 0
-        self.memory_limit = memory_limit
-        self.outside_bytes = 0
+        self.memory_limit, self.outside_bytes = memory_limit, 0
         self._allocate = arena.allocate
         self._guard = guard
         if guard:
@@ -417,8 +416,7 @@ class Program:
             instructions, storages = to_make(instructions, storages, available)
             self._locations.update((s, locations[s]) for s in available)
         offsets, scratch_bytes = layout.scratch
-        constant_bytes = sum(arena.aligned(storage.nbytes) for storage in storages)
-        self._check_limit(constant_bytes + scratch_bytes)
+        self._check_limit(sum(arena.aligned(x.nbytes) for x in storages) + scratch_bytes)
         if not instructions:
             return
         if not self._guard:
@@ -443,7 +441,7 @@ class Program:
         self.outside_bytes += n_bytes
 
     def _check_limit(self, n_bytes: int) -> None:
-        n_bytes += 0 if self.memory_limit is None else self.outside_bytes
+        n_bytes += self.outside_bytes if self.memory_limit is not None else 0
         arena.check_limit(n_bytes, self.memory_limit)
 
     def _place_together(self, storages: Sequence[Storage]) -> None:

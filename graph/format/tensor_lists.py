@@ -59,8 +59,8 @@ def _replace(op: Operation, copy: Copy) -> bool:
         t.dtype for t in copy.inputs(op) if t is not None
     }:
         return False
-    kept = {name: value for name, value in op.attrs.items() if name != "_output_shapes"}
-    new = copy.add(op, attrs={**kept, "T": VARIANT})
+    attrs = {name: value for name, value in op.attrs.items() if name != "_output_shapes"}
+    new = copy.add(op, attrs={**attrs, "T": VARIANT})
     copy.maps_to(op, new.outputs, [new])
     return True
 

@@ -39,7 +39,7 @@ def test_variables_last(signature, litert):
 
 FLEX = Path(__file__).parents[1] / "interpreter" / "flex"
 RUNS = np.load(FLEX / "runs.npz")
-STATES = ["collected", "counted_words", "numbers_to_numbers", "remembered"]
+STATES = ["collected", "counted_words", "numbers_to_numbers", "queued", "remembered", "stepped"]
 STATES += ["words_to_numbers", "words_to_words"]
 FILES = [path for path in sorted(FLEX.glob("*.tflite")) if path.stem not in STATES]
 

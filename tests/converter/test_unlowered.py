@@ -15,42 +15,48 @@ REASONS = {
         SparseAccumulatorApplyGradient SparseAccumulatorTakeGradient SparseConditionalAccumulator
     """,
     "random numbers that TensorFlow's generators draw; Flex has the same ones": """
-        AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler FractionalAvgPool
-        FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad
-        LearnedUnigramCandidateSampler LogUniformCandidateSampler RandomGamma RandomGammaGrad
-        RandomPoissonV2 StatelessMultinomial StatelessRandomBinomial StatelessRandomGammaV2
-        StatelessRandomGetKeyCounter
-        StatelessRandomNormal StatelessRandomNormalV2 StatelessRandomPoisson
-        StatelessRandomUniform StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
+        AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler
+        FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad
+        LearnedUnigramCandidateSampler LogUniformCandidateSampler RandomGamma
+        RandomGammaGrad RandomPoissonV2 SobolSample StatelessMultinomial
+        StatelessRandomBinomial StatelessRandomGammaV2 StatelessRandomGammaV3
+        StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg StatelessRandomNormal
+        StatelessRandomNormalV2 StatelessRandomPoisson StatelessRandomUniform
+        StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
         StatelessRandomUniformInt StatelessRandomUniformIntV2 StatelessRandomUniformV2
         StatelessTruncatedNormal StatelessTruncatedNormalV2 UniformCandidateSampler
     """,
     "steps of optimizers: sources/writes.py has those of training signatures, and names others": """
-        ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 ApplyAdam ApplyCenteredRMSProp
-        ApplyFtrl ApplyFtrlV2 ApplyGradientDescent ApplyMomentum ApplyProximalAdagrad
-        ApplyProximalGradientDescent ApplyRMSProp ResourceApplyAdadelta ResourceApplyAdagrad
+        ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 ApplyAdam
+        ApplyAddSign ApplyCenteredRMSProp ApplyFtrl ApplyFtrlV2 ApplyGradientDescent
+        ApplyMomentum ApplyPowerSign ApplyProximalAdagrad ApplyProximalGradientDescent
+        ApplyRMSProp ResourceApplyAdaMax ResourceApplyAdadelta ResourceApplyAdagrad
         ResourceApplyAdagradDA ResourceApplyAdagradV2 ResourceApplyAdam
-        ResourceApplyCenteredRMSProp ResourceApplyFtrl ResourceApplyFtrlV2
-        ResourceApplyGradientDescent ResourceApplyMomentum ResourceApplyProximalAdagrad
-        ResourceApplyProximalGradientDescent ResourceApplyRMSProp ResourceSparseApplyAdadelta
-        ResourceSparseApplyAdagrad ResourceSparseApplyAdagradDA ResourceSparseApplyAdagradV2
+        ResourceApplyAdamWithAmsgrad ResourceApplyAddSign ResourceApplyCenteredRMSProp
+        ResourceApplyFtrl ResourceApplyFtrlV2 ResourceApplyGradientDescent
+        ResourceApplyKerasMomentum ResourceApplyMomentum ResourceApplyPowerSign
+        ResourceApplyProximalAdagrad ResourceApplyProximalGradientDescent
+        ResourceApplyRMSProp ResourceSparseApplyAdadelta ResourceSparseApplyAdagrad
+        ResourceSparseApplyAdagradDA ResourceSparseApplyAdagradV2
         ResourceSparseApplyCenteredRMSProp ResourceSparseApplyFtrl ResourceSparseApplyFtrlV2
-        ResourceSparseApplyMomentum ResourceSparseApplyProximalAdagrad
-        ResourceSparseApplyProximalGradientDescent ResourceSparseApplyRMSProp SparseApplyAdadelta
-        SparseApplyAdagrad SparseApplyAdagradDA SparseApplyAdagradV2 SparseApplyCenteredRMSProp
-        SparseApplyFtrl SparseApplyFtrlV2 SparseApplyMomentum SparseApplyProximalAdagrad
+        ResourceSparseApplyKerasMomentum ResourceSparseApplyMomentum
+        ResourceSparseApplyProximalAdagrad ResourceSparseApplyProximalGradientDescent
+        ResourceSparseApplyRMSProp SparseApplyAdadelta SparseApplyAdagrad
+        SparseApplyAdagradDA SparseApplyAdagradV2 SparseApplyCenteredRMSProp SparseApplyFtrl
+        SparseApplyFtrlV2 SparseApplyMomentum SparseApplyProximalAdagrad
         SparseApplyProximalGradientDescent SparseApplyRMSProp
     """,
     "builtins have no operators on the characters of strings; Flex": """
         AsString DecodeBase64 DecodeCSV DecodeCompressed DecodeJSONExample DecodePaddedRaw
-        DecodeProtoV2 DecodeRaw DeserializeManySparse DeserializeSparse EditDistance EncodeBase64
-        EncodeProto Fingerprint ParseExample ParseExampleV2 ParseSequenceExampleV2
-        ParseSingleExample ParseSingleSequenceExample ParseTensor ReduceJoin RegexFullMatch
-        RegexReplace SerializeManySparse SerializeSparse SerializeTensor StaticRegexFullMatch
-        StaticRegexReplace StringFormat StringJoin StringLength StringLower StringNGrams
-        StringSplit StringSplitV2 StringStrip StringToHashBucket StringToHashBucketStrong
-        StringToNumber StringUpper Substr UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode
-        UnicodeTranscode UnsortedSegmentJoin
+        DecodeProtoV2 DecodeRaw DeserializeManySparse DeserializeSparse EditDistance
+        EncodeBase64 EncodeProto Fingerprint ParseExample ParseExampleV2
+        ParseSequenceExampleV2 ParseSingleExample ParseSingleSequenceExample ParseTensor
+        ReduceJoin RegexFullMatch RegexReplace SerializeManySparse SerializeSparse
+        SerializeTensor StaticRegexFullMatch StaticRegexReplace StringFormat StringJoin
+        StringLength StringLower StringNGrams StringSplit StringSplitV2 StringStrip
+        StringToHashBucket StringToHashBucketStrong StringToNumber StringUpper Substr
+        UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript UnicodeTranscode
+        UnsortedSegmentJoin
     """,
     "the graph itself: inputs, constants, calls and what runs without results": """
         Assert Const ControlTrigger NoOp PartitionedCall Placeholder PlaceholderV2
@@ -84,14 +90,16 @@ REASONS = {
         BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Betainc Dawsn
         Expint FresnelCos FresnelSin Igamma IgammaGradA Igammac Polygamma Spence Zeta
     """,
-    "beam search, losses of sequences and concatenation of quantized types; Flex": """
-        CTCBeamSearchDecoder CTCLoss QuantizedConcat
+    "beam search, losses of sequences and functions of quantized types; Flex": """
+        CTCBeamSearchDecoder CTCLoss QuantizedConcat QuantizedRelu QuantizedRelu6
+        QuantizedReshape
     """,
     "sparse tensors whose elements are counted, matched or joined as sets; Flex": """
         DenseCountSparseOutput DenseToDenseSetOperation DenseToSparseSetOperation SetSize
-        SparseAdd SparseAddGrad SparseConcat SparseCountSparseOutput SparseCross SparseCrossV2
-        SparseReduceMaxSparse SparseReduceSumSparse SparseSlice SparseSliceGrad
-        SparseSparseMaximum SparseSparseMinimum SparseSplit SparseToSparseSetOperation
+        SparseAdd SparseAddGrad SparseConcat SparseCountSparseOutput SparseCross
+        SparseCrossHashed SparseCrossV2 SparseReduceMaxSparse SparseReduceSumSparse
+        SparseSlice SparseSliceGrad SparseSparseMaximum SparseSparseMinimum SparseSplit
+        SparseToSparseSetOperation
     """,
     "loops and branches of TensorFlow 1: graph/format/functionalize.py makes While, If": """
         Enter Exit LoopCond Merge NextIteration RefEnter RefExit RefMerge RefNextIteration
@@ -100,20 +108,24 @@ REASONS = {
     "gradients of whole functions, which programs that train have": """
         SymbolicGradient
     """,
-    "what such loops keep behind handles: TensorFlow's converter takes none either": """
-        Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2
-        StackV2 TensorArrayCloseV3 TensorArrayGradV3
-        TensorArrayGradWithShape TensorArrayReadV3 TensorArrayScatterV3 TensorArraySizeV3
+    "tensor arrays behind handles: graph/format/tensor_lists.py makes lists of them": """
+        TensorArrayCloseV3 TensorArrayReadV3 TensorArrayScatterV3 TensorArraySizeV3
         TensorArraySplitV3 TensorArrayV3 TensorArrayWriteV3
+    """,
+    "stacks and arrays of gradients: TensorFlow's converter takes none either": """
+        Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2 StackV2
+        TensorArrayGradV3 TensorArrayGradWithShape
     """,
     "ragged tensors: their functions on lists of numbers; Flex": """
         RaggedBincount RaggedCross RaggedFillEmptyRows RaggedFillEmptyRowsGrad RaggedGather
-        RaggedRange RaggedTensorToSparse SparseBincount
+        RaggedRange RaggedTensorFromVariant RaggedTensorToSparse RaggedTensorToVariant
+        RaggedTensorToVariantGradient SparseBincount
     """,
     "images as the bytes of files, drawn on, and cut out at random; Flex": """
-        DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DrawBoundingBoxes
-        DrawBoundingBoxesV2 EncodeJpeg EncodeJpegVariableQuality EncodePng ExtractGlimpse
-        ExtractGlimpseV2 ExtractJpegShape SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
+        DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng
+        DrawBoundingBoxes DrawBoundingBoxesV2 EncodeJpeg EncodeJpegVariableQuality EncodePng
+        ExtractGlimpse ExtractGlimpseV2 ExtractJpegShape SampleDistortedBoundingBox
+        SampleDistortedBoundingBoxV2 StatelessSampleDistortedBoundingBox
     """,
     "boxes suppressed by a matrix of overlaps; Flex": """
         NonMaxSuppressionWithOverlaps
@@ -143,6 +155,13 @@ REASONS = {
         ReaderRestoreStateV2 ReaderSerializeState ReaderSerializeStateV2 TFRecordReader
         TFRecordReaderV2 TextLineReader TextLineReaderV2 WholeFileReader WholeFileReaderV2
         WriteFile
+    """,
+    "maps, and lists that are joined; Flex": """
+        EmptyTensorMap TensorListConcatLists TensorListPushBackBatch TensorMapErase
+        TensorMapHasKey TensorMapInsert TensorMapLookup TensorMapSize TensorMapStackKeys
+    """,
+    "the time of day; Flex": """
+        Timestamp
     """,
     "queues: what feeds a training program": """
         Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize
@@ -180,19 +199,21 @@ REASONS = {
     """,
     "datasets: what feeds a training program": """
         AssertCardinalityDataset BatchDataset BatchDatasetV2 CacheDataset ConcatenateDataset
-        DatasetCardinality DatasetToSingleElement DenseToSparseBatchDataset
-        DirectedInterleaveDataset FilterDataset FixedLengthRecordDataset
-        FixedLengthRecordDatasetV2 FlatMapDataset GeneratorDataset GroupByReducerDataset
-        GroupByWindowDataset IgnoreErrorsDataset InterleaveDataset Iterator
-        IteratorFromStringHandle IteratorFromStringHandleV2 IteratorGetNext
-        IteratorGetNextAsOptional IteratorGetNextSync IteratorToStringHandle IteratorV2
-        LegacyParallelInterleaveDatasetV2 LoadDataset MakeIterator MapAndBatchDataset MapDataset
-        ModelDataset OneShotIterator OptimizeDataset OptimizeDatasetV2 OptionalFromValue
-        OptionalGetValue OptionalHasValue OptionalNone OptionsDataset PaddedBatchDataset
-        PaddedBatchDatasetV2 ParallelBatchDataset ParallelInterleaveDatasetV4 ParallelMapDatasetV2
-        PrefetchDataset RandomDataset RangeDataset RebatchDatasetV2 ReduceDataset RepeatDataset
-        RewriteDataset SaveDataset ScanDataset ShardDataset ShuffleAndRepeatDataset ShuffleDataset
-        SkipDataset SnapshotDatasetV2 SparseTensorSliceDataset TFRecordDataset TFRecordDatasetV2
+        DatasetCardinality DatasetFingerprint DatasetToSingleElement
+        DenseToSparseBatchDataset DirectedInterleaveDataset FilterDataset
+        FixedLengthRecordDataset FixedLengthRecordDatasetV2 FlatMapDataset GeneratorDataset
+        GroupByReducerDataset GroupByWindowDataset IgnoreErrorsDataset
+        InitializeTableFromDataset InterleaveDataset Iterator IteratorFromStringHandle
+        IteratorFromStringHandleV2 IteratorGetNext IteratorGetNextAsOptional
+        IteratorGetNextSync IteratorToStringHandle IteratorV2
+        LegacyParallelInterleaveDatasetV2 ListDataset LoadDataset MakeIterator
+        MapAndBatchDataset MapDataset ModelDataset OneShotIterator OptimizeDataset
+        OptimizeDatasetV2 OptionalFromValue OptionalGetValue OptionalHasValue OptionalNone
+        OptionsDataset PaddedBatchDataset PaddedBatchDatasetV2 ParallelBatchDataset
+        ParallelInterleaveDatasetV4 ParallelMapDatasetV2 PrefetchDataset RandomDataset
+        RangeDataset RebatchDatasetV2 ReduceDataset RepeatDataset RewriteDataset SaveDataset
+        ScanDataset ShardDataset ShuffleAndRepeatDataset ShuffleDataset SkipDataset
+        SnapshotDatasetV2 SparseTensorSliceDataset TFRecordDataset TFRecordDatasetV2
         TakeDataset TakeWhileDataset TensorDataset TensorSliceDataset TextLineDataset
         UnbatchDataset UniqueDataset WindowDataset ZipDataset
     """,

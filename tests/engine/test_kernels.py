@@ -21,7 +21,7 @@ OUTSIDE = {
 }
 ENGINE = {
     *("abi", "build.declaration", "build.fixedpoint", "build.kernel", "build.simd", "build.target"),
-    *("build.vector", "records", "run.faults", "sizes", "tiling"),
+    *("build.vector", "records", "run.array_faults", "run.faults", "sizes", "tiling"),
 }
 FILES = sorted(
     path

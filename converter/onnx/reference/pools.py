@@ -16,9 +16,15 @@ Attributes = Mapping[str, Any]
 
 
 class _Slide(NamedTuple):
-    """The windows along an axis: `places` [windows, elements of a window], before 0 in padding."""
+    """The windows along an axis.
 
-    places: np.ndarray
+    Attributes:
+        positions: [windows, elements of a window]; those before 0 lie in padding.
+        size: of the image.
+        pads: before and behind it.
+    """
+
+    positions: np.ndarray
     size: int
     pads: tuple[int, int]
 
@@ -41,9 +47,9 @@ def average_pool(attributes: Attributes, x: np.ndarray) -> np.ndarray:
     slides = _slides(attributes, x.shape[2:])
     total = _windows(slides, x, x.dtype.type(0)).sum(-1, np.float64)
     counts = []
-    for places, size, pads in slides:
+    for positions, size, pads in slides:
         before, after = pads if attributes.get("count_include_pad", 0) else (0, 0)
-        counts.append(((places >= -before) & (places < size + after)).sum(1))
+        counts.append(((positions >= -before) & (positions < size + after)).sum(1))
     return (total / reduce(np.multiply.outer, counts)).astype(x.dtype)
 
 
@@ -74,18 +80,18 @@ def _norm(
 def _windows(slides: Sequence[_Slide], x: np.ndarray, outside: Any) -> np.ndarray:
     """The elements of each window, [n, channels, windows along each axis, elements]."""
     rank = len(slides)
-    places = np.meshgrid(*(s.places.ravel() for s in slides), indexing="ij", sparse=True)
+    positions = np.meshgrid(*(s.positions.ravel() for s in slides), indexing="ij", sparse=True)
     is_inside = reduce(
         np.logical_and,
-        ((p >= 0) & (p < s.size) for p, s in zip(places, slides, strict=True)),
+        ((p >= 0) & (p < s.size) for p, s in zip(positions, slides, strict=True)),
     )
-    limits = [p.clip(0, s.size - 1) for p, s in zip(places, slides, strict=True)]
+    limits = [p.clip(0, s.size - 1) for p, s in zip(positions, slides, strict=True)]
     values = np.where(is_inside, x[(slice(None), slice(None), *limits)], outside)
     # [n, c, rows, elements of a row, columns, elements of a column]
-    values = values.reshape(*x.shape[:2], *(n for s in slides for n in s.places.shape))
+    values = values.reshape(*x.shape[:2], *(n for s in slides for n in s.positions.shape))
     order = [*range(0, 2 * rank, 2), *range(1, 2 * rank, 2)]
     values = values.transpose(0, 1, *(axis + 2 for axis in order))
-    return values.reshape(*values.shape[: 2 + rank], prod(s.places.shape[1] for s in slides))
+    return values.reshape(*values.shape[: 2 + rank], prod(s.positions.shape[1] for s in slides))
 
 
 def _slides(attributes: Attributes, sizes: Sequence[int]) -> list[_Slide]:
@@ -107,6 +113,6 @@ def _slides(attributes: Attributes, sizes: Sequence[int]) -> list[_Slide]:
         if is_ceil and (n - 1) * stride >= size + before:
             n -= 1  # none begins in the padding at the end
         starts = np.arange(n) * stride - before
-        places = starts[:, None] + np.arange(kernel[i]) * dilations[i]
-        slides.append(_Slide(places, size, (before, after)))
+        positions = starts[:, None] + np.arange(kernel[i]) * dilations[i]
+        slides.append(_Slide(positions, size, (before, after)))
     return slides

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from ....graph.core.protocols import AttrValue
     from ...plan.node import Node, Prepared
 
-_SAYINGS = {
+_ANNOTATIONS = {
     *("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"),
     "shape_assertion",
 }
 """What tells a compiler something of its operands, which are the results."""
-_OWN = ("has_side_effect", "api_version")
+_CALL_ATTRIBUTES = ("has_side_effect", "api_version")
 """What is beside an operation's attributes in those of its call."""
 
 
@@ -35,8 +35,8 @@ def custom_call(node: Node) -> Prepared:
     cls = class_for(node, target) if target else None
     if cls is not None:
         return prepare_class(node, cls, _options(node))
-    if target in _SAYINGS:
-        return _handed_on(node)
+    if target in _ANNOTATIONS:
+        return _passed_through(node)
     dialect, _, name = target.partition(".")
     if dialect in ("chlo", "mhlo"):
         from ....graph.stablehlo.expansions import FUNCTIONS
@@ -49,8 +49,8 @@ def custom_call(node: Node) -> Prepared:
         attributes = node.options.custom_attributes
         stated = read_flexbuffer_map(b"" if attributes is None else bytes(attributes))
         plain = {k: v.encode() if isinstance(v, str) else v for k, v in stated.items()}
-        own = cast("dict[str, AttrValue]", {k: v for k, v in plain.items() if k not in _OWN})
-        return _operation(node, target, name, own)
+        attrs = {k: v for k, v in plain.items() if k not in _CALL_ATTRIBUTES}
+        return _operation(node, target, name, cast("dict[str, AttrValue]", attrs))
     return _unresolved(node, target, "what it computes is known to whoever wrote the call")
 
 
@@ -60,7 +60,7 @@ def _options(node: Node) -> bytes:
     return str(config).encode() if config else b"" if attributes is None else bytes(attributes)
 
 
-def _handed_on(node: Node) -> Prepared:
+def _passed_through(node: Node) -> Prepared:
     """Each operand as the result at its place."""
     operands = required(node, len(node.outputs))
     outs = [node.result(x.shape, x.dtype) for x in operands]

@@ -16,8 +16,6 @@ REASONS = {
             "FlaxLayer JaxLayer Lambda TFSMLayer TorchModuleWrapper"
         ),
         "hashes of strings, which builtins lack": "HashedCrossing",
-        "draws or counts boxes for training": "MaxNumBoundingBoxes",
-        "histograms of tiles of each image": "ContrastLimitedAdaptiveHistogramEqualization",
     },
     "tf_keras": {
         "a base class": "AbstractRNNCell Layer Wrapper",
