@@ -101,6 +101,8 @@ def _places(axis: _Axis, transformation: str, dtype: type[np.floating]) -> np.nd
     half, width = dtype(0.5), scale * size
     if transformation == "asymmetric":
         return steps / scale
+    if transformation == "tf_half_pixel_for_nn":
+        return (steps + half) / scale
     if transformation == "align_corners":
         return steps * 0 if width == 1 else steps * (size - 1) / (width - 1)
     if transformation == "tf_crop_and_resize":
