@@ -16,7 +16,7 @@ from ...lowering.moves import (
     to_channels_last,
     transposed,
 )
-from .. import linear_algebra, matmul, norm
+from .. import fourier, matmul, norm
 from ..conv import conv
 from ..registry import lower
 from .fused import (
@@ -337,9 +337,9 @@ def real_fourier(node, b):
     if node.type == "Rfft":
         x = b.EXPAND_DIMS(x, np.int32(-1))
         one = as_onnx(node, x, kind="DFT", opset=17, axis=x.rank - 2, onesided=1)
-        return linear_algebra.dft(one, b)
+        return fourier.dft(one, b)
     one = as_onnx(node, x, kind="DFT", opset=17, axis=x.rank - 2, inverse=1, onesided=1)
-    out = linear_algebra.dft(one, b)
+    out = fourier.dft(one, b)
     return b.SQUEEZE(out, squeeze_dims=np.array([out.rank - 1], np.int32))
 
 
