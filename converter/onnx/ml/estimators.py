@@ -51,7 +51,7 @@ def _of_columns(node, b, x, n):
         return x
     node.require(size is not None, "the numbers of features must be known")
     if size < n:
-        return b.PAD(x, np.int32([[0, 0], [0, n - size]]))
+        return b.PAD(x, np.array([[0, 0], [0, n - size]], np.int32))
     return b.SLICE(x, int32s([0, 0]), int32s([-1, n]))
 
 
