@@ -116,7 +116,7 @@ def _of_unknown_length(b, x, n_parts, inverse, onesided):
         else:
             out = cos
     else:
-        signs = np.float32([-1, 1] if inverse else [1, -1])
+        signs = np.array([-1, 1] if inverse else [1, -1], np.float32)
         crossed = b.MUL(b.REVERSE_V2(sin, int32s([x.rank - 1])), b.constant(signs))
         out = b.ADD(cos, crossed)
         out = slice_along(out, x.rank - 1, 0, 1, b) if real_result else out

@@ -255,6 +255,7 @@ TRANSFORMATIONS = {
     "half_pixel_symmetric": _half_pixel_symmetric,
     "pytorch_half_pixel": _torch_half_pixel,
     "tf_crop_and_resize": _crop,
+    "tf_half_pixel_for_nn": lambda steps, axis: (steps + 0.5) / axis.scale,
 }
 
 
@@ -275,7 +276,8 @@ def _nearest_mode(node):
 
 def _is_floor(node, transformation):
     """Whether places, none of which is negative, are rounded down."""
-    return transformation == "asymmetric" and _nearest_mode(node) == "floor"
+    is_positive = transformation in ("asymmetric", "tf_half_pixel_for_nn")
+    return is_positive and _nearest_mode(node) == "floor"
 
 
 def _nearest(node, coordinates, length):
@@ -377,6 +379,7 @@ BUILTINS = {
     "align_corners": {"align_corners": True, "half_pixel_centers": False},
     "half_pixel": {"align_corners": False, "half_pixel_centers": True},
     "pytorch_half_pixel": {"align_corners": False, "half_pixel_centers": True},
+    "tf_half_pixel_for_nn": {"align_corners": False, "half_pixel_centers": True},
 }
 """The options with which TFLite samples where a transformation says."""
 
@@ -432,7 +435,8 @@ def _samples_equal(node, b, axis, mode, transformation):
             rounding = _nearest_mode(node)
             is_half = transformation == "half_pixel" and rounding.startswith("round")
             return is_whole and (is_half or _is_floor(node, transformation))
-        return by_sizes or (is_whole and axis.length is None)
+        is_shifted = transformation == "tf_half_pixel_for_nn"
+        return not is_shifted and (by_sizes or (is_whole and axis.length is None))
     coordinates = _source_coordinates(node, b, axis, mode, transformation)
     ratio = axis.length / axis.count
     steps = np.arange(axis.count, dtype=np.float32)
@@ -441,7 +445,7 @@ def _samples_equal(node, b, axis, mode, transformation):
             ratio = (axis.length - 1) / (axis.count - 1) if axis.count > 1 else 0.0
             litert_coordinates = np.floor(steps * np.float32(ratio) + np.float32(0.5))
         else:
-            shift = 0.5 if transformation in ("half_pixel", "pytorch_half_pixel") else 0.0
+            shift = 0.5 if BUILTINS[transformation]["half_pixel_centers"] else 0.0
             litert_coordinates = np.floor((steps + np.float32(shift)) * np.float32(ratio))
         onnx_indices = _nearest(node, coordinates, axis.length)
         return bool(np.array_equal(onnx_indices, litert_coordinates.clip(0, axis.length - 1)))

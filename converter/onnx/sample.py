@@ -166,7 +166,7 @@ def grid_sample(node, b):
 
 def _taps(coordinate, size, around, padding, ends):
     """The elements around a place, those outside of the axis replaced as the padding says."""
-    if padding == "border":
+    if padding == "border" and around is not cubic_taps:
         coordinate = clip(coordinate, 0.0, size - 1.0)
     elif padding == "reflection":
         coordinate = reflected(coordinate, *ends)

@@ -13,7 +13,7 @@ INT32_MAX = 2**31 - 1
 
 @lower("Slice")
 def slice_(node, b):
-    """x[start:end:step] along some axes, with Python's rules for what is out of range."""
+    """x[start:end:step] along some axes; what is out of range counts from the last in reach."""
     x, rank = node.inputs[0], node.rank()
     starts, ends, axes, steps = _corners(node, b)
     columns = {axis: i for i, axis in enumerate(axes)}
@@ -27,7 +27,7 @@ def slice_(node, b):
             continue
         i = columns[axis]
         strides[axis] = steps[i]
-        begin[axis], end[axis] = starts[i], ends[i]
+        begin[axis], end[axis] = _first(starts[i], steps[i], node.shape()[axis]), ends[i]
         if _reaches_end(ends[i], steps[i], node.shape()[axis]):
             masks["end_mask"] |= 1 << axis
             end[axis] = np.int32(0)
@@ -98,13 +98,21 @@ def _saturated(values):
     return [np.int32(np.clip(int(v), -INT32_MAX - 1, INT32_MAX)) for v in values]
 
 
+def _first(start, step, length):
+    """Where a slice starts: backward from before the first element, with the first."""
+    is_known = isinstance(start, np.integer) and isinstance(step, np.integer)
+    if is_known and step < 0 and length is not None and start < -length:
+        return np.int32(0)
+    return start
+
+
 def _reaches_end(end, step, length):
     """Whether a known end lies past the last element in the direction of the step."""
     if not isinstance(end, np.integer):
         return False
     if step > 0:
         return end == INT32_MAX or (length is not None and end >= length)
-    return end <= -INT32_MAX or (length is not None and end < -length)
+    return end <= -INT32_MAX or end == INT32_MAX or (length is not None and end < -length)
 
 
 def _vector(values, b):

@@ -98,6 +98,8 @@ def _cut(node, sizes, strides, effective_sizes):
         small, large = total // 2, total - total // 2
         is_upper = total % 2 == 0 if mode == "NOTSET" else mode == "SAME_UPPER"
         pairs.append((small, large) if is_upper else (large, small))
+    if shape is None:  # strides beyond the filters leave gaps that no padding fills
+        return pairs, extra
     return pairs, [sum(pair) - m for m, pair in zip(beyond, pairs, strict=True)]
 
 

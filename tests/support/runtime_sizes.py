@@ -332,11 +332,23 @@ ROWS = {
             ("onesided", 1, {"onesided": 1}),
         )
     },
+    **{
+        f"Resize {mode} tf_half_pixel_for_nn {rounding} {form}": row
+        for mode, rounding in (("nearest", "floor"), ("nearest", "round_prefer_ceil"),
+            ("linear", "floor"))
+        for form, row in (
+            *resized(mode, "tf_half_pixel_for_nn", nearest_mode=rounding),
+            ("doubled", FreeRow("Resize", "x - s", {"x": IMAGE}, [{"x": floats(*shape)} for shape
+                in IMAGES], {"s": np.float32([1, 1, 2, 3])}, mode=mode, nearest_mode=rounding,
+                coordinate_transformation_mode="tf_half_pixel_for_nn")),
+        )
+    },
 }  # fmt: skip
 """Name -> FreeRow."""
 QUICK = frozenset(
     {
         *("Resize cubic half_pixel size", "Resize linear pytorch_half_pixel scales"),
+        *("Resize nearest tf_half_pixel_for_nn floor doubled",),
         *("Resize nearest asymmetric floor scales", "ScatterElements none", "ScatterND add 1"),
         *("ScatterND none 2", "GatherND batches", "GridSample bilinear zeros 0", "RoiAlign"),
         *("Col2Im", "GatherElements", "Pad edge", "Pad reflect", "Conv of volumes"),

@@ -8,6 +8,7 @@ layers neither activations, nor clip, nor lengths.
 import itertools
 
 import numpy as np
+from onnx import helper
 from runtime_nodes import Row, floats
 
 
@@ -15,6 +16,17 @@ class Standard(Row):
     """A node of ai.onnx."""
 
     domain = ""
+
+
+class Estimator(Standard):
+    """A node of ai.onnx.ml."""
+
+    domain, opset = "ai.onnx.ml", 18
+
+    def model(self):
+        model = super().model()
+        model.opset_import.append(helper.make_opsetid(self.domain, 1))
+        return model
 
 
 def version(opset, *arguments, **attributes):
@@ -177,4 +189,71 @@ ROWS = {
         for kind in ("MaxPool", "AveragePool", "LpPool")
         if label != "padding counts" or kind == "AveragePool"
     },
+    **{
+        f"ConvTranspose {label}": version(11, "ConvTranspose", "x w b", {"x": floats(2, 6, *size)},
+            {"w": floats(6, 2, *kernel), "b": floats(2 * attributes.get("group", 1))}, **attributes)
+        for label, size, kernel, attributes in (
+            ("more at the end of groups", (3, 5), (3, 2), {"group": 3, "strides": [2, 3],
+                "output_padding": [1, 2], "pads": [0, 1, 1, 0]}),
+            ("lower", (4, 5), (3, 4), {"strides": [2, 1], "auto_pad": "SAME_LOWER"}),
+            ("lower, strides beyond", (5, 3), (1, 2), {"strides": [3, 2],
+                "auto_pad": "SAME_LOWER"}),
+            ("upper, strides beyond", (4,), (2,), {"strides": [3], "auto_pad": "SAME_UPPER"}),
+            ("dilated volumes of groups", (3, 2, 3), (2, 1, 2), {"group": 2,
+                "dilations": [2, 1, 1], "strides": [1, 2, 2]}),
+        )
+    },
+    "GatherElements of fewer rows": version(13, "GatherElements", "x i", {"x": X,
+        "i": np.array([[[0, -1], [4, 2], [3, 3]], [[1, 1], [-5, 0], [2, 4]]])}, axis=-1),
+    **{
+        f"GridSample cubic border {align}": version(20, "GridSample", "x g", {"x": IMAGE,
+            "g": floats(2, 3, 4, 2)}, mode="cubic", padding_mode="border", align_corners=align)
+        for align in (0, 1)
+    },
+    "IsInf of neither sign": version(10, "IsInf", "x", {"x": np.float32([-np.inf, 0, np.nan,
+        np.inf])}, detect_negative=0, detect_positive=0),
+    "Mean of a smaller first": version(13, "Mean", "x z w", {"x": floats(1, 4, 1), "z": X,
+        "w": floats(5)}),
+    "OneHot of fractions": version(11, "OneHot", "x d v", {"x": np.float32([[0.9, -0.9],
+        [3, -4], [4.5, -4.5]])}, {"d": np.int64(4), "v": np.int64([2, 7])}, axis=1),
+    "Pad that cuts": version(13, "Pad", "x p v", {"x": X}, {"p": np.array([-1, 2, 0, 1, -1, -2]),
+        "v": np.float32(3)}),
+    "ReduceSumSquare of integers": version(18, "ReduceSumSquare", "x a",
+        {"x": np.int32([[3, -4], [5, 6]])}, {"a": np.array([-1])}),
+    **{
+        f"Slice back from {start} to {end}": version(13, "Slice", "x s e a t", {"x": X},
+            {"s": np.array([start]), "e": np.array([end]), "a": np.array([-2]),
+            "t": np.array([step])})
+        for start, end, step in ((-9, -(2**63) + 1, -1), (2, 2**63 - 1, -1), (9, -9, -2),
+            (-9, 3, -1), (-2, 2**31 - 1, -2))
+    },
+    **{
+        f"Unique without order {axis}": version(11, "Unique", "x", {"x": np.float32(
+            [[[2, 1], [2, 1], [0, 3]], [[4, 1], [4, 1], [2, 0]]])}, outputs="y i j n", sorted=0,
+            **{} if axis is None else {"axis": axis})
+        for axis in (None, 1, -1)
+    },
+    **{
+        f"FeatureVectorizer {sizes}": Estimator("FeatureVectorizer", "x z", {"x": floats(3, 2),
+            "z": floats(3, 4)}, inputdimensions=sizes)
+        for sizes in ([2, 1], [3, 6])
+    },
+    **{
+        f"LinearRegressor {transform} {n}": Estimator("LinearRegressor", "x", {"x": floats(4, 3)},
+            targets=n, post_transform=transform, coefficients=floats(3 * n).tolist())
+        for transform in ("NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO")
+        for n in (1, 2)
+    },
+    **{
+        f"LinearClassifier of one score {transform}": Estimator("LinearClassifier", "x",
+            {"x": floats(6, 3)}, outputs="label y", classlabels_ints=[4, 7], intercepts=[0.2],
+            coefficients=floats(3).tolist(), post_transform=transform)
+        for transform in ("NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO")
+    },
+    **{
+        f"Normalizer of a vector {norm}": Estimator("Normalizer", "x", {"x": floats(5)}, norm=norm)
+        for norm in ("MAX", "L1", "L2")
+    },
+    "Scaler of integers": Estimator("Scaler", "x", {"x": np.array([[1, -2], [7, 4]])},
+        offset=[0.3], scale=[0.7]),
 }  # fmt: skip

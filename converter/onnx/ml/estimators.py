@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 
 from ...callers import caller
-from ...lowering.moves import as_int32, int32s, like, reshaped
+from ...lowering.moves import as_int32, as_type, int32s, like, reshaped
 from ..array import gathered
 from ..registry import lower
 from .pairs import pair_probabilities, pairs_of
-from .scores import best_label, labels_of, matrix, texts, transformed, with_complement
+from .scores import best_label, labels_of, matrix, texts, transform_of, transformed, with_complement
 
 DOMAIN = "ai.onnx.ml."
 
@@ -34,7 +34,25 @@ def binarizer(node, b):
 @lower(f"{DOMAIN}FeatureVectorizer")
 def feature_vectorizer(node, b):
     """The inputs side by side."""
-    return b.CONCATENATION(*(matrix(b, x) for x in node.inputs), axis=1)
+    parts = [matrix(b, x) for x in node.inputs]
+    sizes = node.attr("inputdimensions", [x.dims[1] for x in parts])
+    node.require(
+        len(sizes) == len(parts), f"inputdimensions must be {len(parts)} sizes, got {sizes}"
+    )
+    return b.CONCATENATION(
+        *(_of_columns(node, b, x, n) for x, n in zip(parts, sizes, strict=True)), axis=1
+    )
+
+
+def _of_columns(node, b, x, n):
+    """The first columns, and zeros where there are less."""
+    size = x.dims[1]
+    if size == n:
+        return x
+    node.require(size is not None, "the numbers of features must be known")
+    if size < n:
+        return b.PAD(x, np.array([[0, 0], [0, n - size]], np.int32))
+    return b.SLICE(x, int32s([0, 0]), int32s([-1, n]))
 
 
 @lower(f"{DOMAIN}Imputer")
@@ -52,7 +70,7 @@ def imputer(node, b):
 @lower(f"{DOMAIN}Scaler")
 def scaler(node, b):
     """(x - offset) * scale."""
-    x = matrix(b, node.inputs[0])
+    x = as_type(node.inputs[0], np.float32, b)
     offset, scale = (np.asarray(node.attr(name, [v]), np.float32)
                      for name, v in (("offset", 0.0), ("scale", 1.0)))  # fmt: skip
     return b.MUL(b.SUB(x, b.constant(offset)), b.constant(scale))
@@ -61,7 +79,7 @@ def scaler(node, b):
 @lower(f"{DOMAIN}Normalizer")
 def normalizer(node, b):
     """Each row divided by its largest absolute value, sum of them or length."""
-    x, norm, axis = matrix(b, node.inputs[0]), node.attr("norm", "MAX"), int32s([1])
+    x, norm, axis = as_type(node.inputs[0], np.float32, b), node.attr("norm", "MAX"), int32s([-1])
     norms = {
         "MAX": lambda: b.REDUCE_MAX(x, axis, keep_dims=True),
         "L1": lambda: b.SUM(b.ABS(x), axis, keep_dims=True),
@@ -186,7 +204,10 @@ def _linear(node, b, n_targets):
 @lower(f"{DOMAIN}LinearRegressor")
 def linear_regressor(node, b):
     """A sum of the features for each target."""
-    return transformed(node, b, _linear(node, b, node.attr("targets", 1)))
+    n_targets = node.attr("targets", 1)
+    scores = _linear(node, b, n_targets)
+    is_same = n_targets == 1 and transform_of(node) != "PROBIT"  # as in ONNX Runtime
+    return scores if is_same else transformed(node, b, scores)
 
 
 @lower(f"{DOMAIN}LinearClassifier")
@@ -197,7 +218,12 @@ def linear_classifier(node, b):
     n = len(node.attr("coefficients")) // size
     scores = _linear(node, b, n)
     if n == 1 and labels is not None and len(labels) == 2:
-        scores = with_complement(b, scores, b.NEG)
+        pair = with_complement(b, scores, b.NEG)
+        if transform_of(node) == "LOGISTIC":
+            shares = b.LOGISTIC(pair)
+        else:  # ONNX Runtime transforms no other
+            shares = with_complement(b, scores, lambda x: b.SUB(like(x, 1, b), x))
+        return best_label(b, pair, labels), shares
     scores = transformed(node, b, scores)
     if scores.dims[1] != 1:
         return best_label(b, scores, np.arange(n) if labels is None else labels), scores

@@ -15,18 +15,23 @@ PROBIT_FACTOR = 0.147
 """Of Winitzki's approximation of the inverse error function."""
 
 
-def transformed(node, b, scores):
-    """The scores as `post_transform` says."""
+def transform_of(node):
+    """The name that `post_transform` is."""
     name = node.attr("post_transform", "NONE")
     name = TRANSFORMS[name] if isinstance(name, int) else name
     node.require(name in TRANSFORMS, f"post_transform must be one of {TRANSFORMS}, got '{name}'")
+    return name
+
+
+def transformed(node, b, scores):
+    """The scores as `post_transform` says."""
     return {
         "NONE": lambda x: x,
         "LOGISTIC": b.LOGISTIC,
         "SOFTMAX": lambda x: b.SOFTMAX(x, beta=1.0),
         "SOFTMAX_ZERO": lambda x: _softmax_zero(b, x),
         "PROBIT": lambda x: _probit(b, x),
-    }[name](scores)
+    }[transform_of(node)](scores)
 
 
 def _softmax_zero(b, x):

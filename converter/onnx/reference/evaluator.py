@@ -14,7 +14,7 @@ import numpy as np
 from ....schema.errors import DeadlineExceededError
 from ..image_layout import has_channels_last
 from ..names import domain_of, names_read, qualified, schema_of
-from . import classifiers, loops
+from . import arrays, classifiers, images, loops
 from .checks import CHECKS
 from .images import resize, upsample
 from .pools import average_pool, global_lp_pool, global_max_pool, lp_pool, max_pool
@@ -189,7 +189,7 @@ def evaluate(
     # a node by itself is taken for the newest set's, and a function's has inputs without types
     outputs = [ValueInfoProto(name=name) for name in node.output if name]
     graph = make_graph([node], "node", inputs, outputs)
-    new_ops = [*classifiers.corrected(), *loops.corrected()]
+    new_ops = [*classifiers.corrected(), *images.corrected(), *loops.corrected()]
     evaluator = ReferenceEvaluator(graph, dict(opsets), functions=list(functions), new_ops=new_ops)
     results = dict(zip(evaluator.output_names, evaluator.run(None, dict(feeds)), strict=True))
     return as_declared(node, opsets, [results.get(name) for name in node.output])
@@ -365,8 +365,10 @@ ALL_OPSETS = 1 << 31
 REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
     "AveragePool": (ALL_OPSETS, average_pool),
     "BatchNormalization": (TRAINING_MODE, batch_normalization),
+    "ConvTranspose": (ALL_OPSETS, arrays.conv_transpose),
     "DequantizeLinear": (NEW_QUANTIZATION, dequantize_linear),
     **{kind: (ALL_OPSETS, partial(recurrent, kind)) for kind in ("RNN", "GRU", "LSTM")},
+    "GatherElements": (ALL_OPSETS, arrays.gather_elements),
     "GlobalLpPool": (ALL_OPSETS, global_lp_pool),
     "GlobalMaxPool": (ALL_OPSETS, global_max_pool),
     "Hardmax": (NEW_SOFTMAX, old_hardmax),
@@ -375,10 +377,16 @@ REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
     "LpNormalization": (ALL_OPSETS, lp_normalization),
     "LpPool": (ALL_OPSETS, lp_pool),
     "MaxPool": (ALL_OPSETS, max_pool),
+    "Mean": (ALL_OPSETS, arrays.mean),
+    "OneHot": (ALL_OPSETS, arrays.one_hot),
+    "Pad": (ALL_OPSETS, arrays.pad),
     "QuantizeLinear": (NEW_QUANTIZATION, quantize_linear),
+    "ReduceSumSquare": (ALL_OPSETS, arrays.reduce_sum_square),
     "Resize": (ALL_OPSETS, resize),
     "Scatter": (ALL_OPSETS, scatter),
+    "Slice": (ALL_OPSETS, arrays.slice_),
     "Softmax": (NEW_SOFTMAX, old_softmax),
+    "Unique": (ALL_OPSETS, arrays.unique),
     "Upsample": (ALL_OPSETS, upsample),
     "ai.onnx.ml.Normalizer": (ALL_OPSETS, normalizer),
     "ai.onnx.ml.ZipMap": (ALL_OPSETS, lambda _, scores: scores),

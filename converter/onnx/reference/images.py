@@ -1,4 +1,4 @@
-"""Resize and Upsample in numpy, as ONNX Runtime computes them.
+"""Resize and Upsample in numpy, as ONNX Runtime computes them, and GridSample.
 
 The ONNX project's evaluator takes the wrong neighbours where a place is whole but for rounding.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,8 @@ def _places(axis: _Axis, transformation: str, dtype: type[np.floating]) -> np.nd
     half, width = dtype(0.5), scale * size
     if transformation == "asymmetric":
         return steps / scale
+    if transformation == "tf_half_pixel_for_nn":
+        return (steps + half) / scale
     if transformation == "align_corners":
         return steps * 0 if width == 1 else steps * (size - 1) / (width - 1)
     if transformation == "tf_crop_and_resize":
@@ -145,3 +148,20 @@ def _cubic(distances: np.ndarray, a: float) -> np.ndarray:
     near = (a + 2) * x**3 - (a + 3) * x**2 + 1
     far = a * (x**3 - 5 * x**2 + 8 * x - 4)
     return np.where(x < 1, near, np.where(x < 2, far, 0))
+
+
+@cache
+def corrected() -> list[type[Any]]:
+    """GridSample in the place of the evaluator's.
+
+    With padding "border" that moves places beyond the image to its edge; the elements around them
+    do not, and of a cubic the weights differ.
+    """
+    from onnx.reference.ops.op_grid_sample import GridSample
+
+    def borders(self: Any, dims: tuple[int, ...], align_corners: bool) -> np.ndarray:
+        if self.padding_mode == "border":
+            return np.repeat([-np.inf, np.inf], len(dims))
+        return GridSample._prepare_border(self, dims, align_corners)
+
+    return [type("GridSample", (GridSample,), {"_prepare_border": borders})]
