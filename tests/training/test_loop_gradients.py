@@ -100,3 +100,13 @@ def test_written_as_tensorflow_writes(name, control_flow_v1):
     assert nodes_of(written) == nodes_of(expected)
     assert not written.graph_def.library.function
     assert contexts_of(written) == contexts_of(expected)
+
+
+def test_second_derivatives_of_arrays(control_flow_v1):
+    """Through arrays of gradients; TensorFlow has none of loops of version 1."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [3])
+        y = tf.map_fn(lambda row: row**3, x)
+        (second,) = tf.gradients(tf.gradients(y, x), x)
+        value = np.float32([0.5, 1.5, -0.3])
+        np.testing.assert_allclose(session.run(second, {x: value}), 6 * value, rtol=1e-6)

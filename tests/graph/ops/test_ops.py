@@ -145,7 +145,6 @@ ELSEWHERE |= {
     *("Fingerprint", "StringNGrams", "UnicodeDecode", "UnicodeDecodeWithOffsets"),
     "UnicodeScript",
     *("UnicodeEncode", "UnsortedSegmentJoin"),
-    "UnicodeScript",
 }
 """Those of expressions_unicode.py."""
 RETIRED = {"AccumulateNV2", "BatchNormWithGlobalNormalization", "ParallelConcat", "TopK"}
