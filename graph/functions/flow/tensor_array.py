@@ -134,15 +134,16 @@ class TensorArray:
         return array
 
     def _note(self, shape: Shape) -> None:
-        """Learns the elements' shape from one of them."""
+        """Learns the elements' shape from one of them, which must agree with what is known."""
+        try:
+            merged = merge(self._shape, shape)
+        except ValueError:
+            raise ValueError(
+                f"Inconsistent shapes: saw {TensorShape(shape)} but expected "
+                f"{TensorShape(self._shape)}"
+            ) from None
         if self._infer_shape:
-            try:
-                self._shape = merge(self._shape, shape)
-            except ValueError:
-                raise ValueError(
-                    f"Inconsistent shapes: saw {TensorShape(shape)} but expected "
-                    f"{TensorShape(self._shape)}"
-                ) from None
+            self._shape = merged
 
     def identity(self) -> TensorArray:
         """The array as a new operation's."""
@@ -242,7 +243,8 @@ class TensorArray:
             tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
             self._require_dtype(tensor)
             sizes = ops.Cast(convert_to_tensor(lengths), DstT=np.dtype(np.int64))
-            self._require_lengths(cast("np.ndarray | None", get_static_value(sizes)))
+            if self.handle is None:
+                self._require_lengths(cast("np.ndarray | None", get_static_value(sizes)))
             if tensor.sizes is not None:
                 self._note((None, *tensor.sizes[1:]))
             return self._with(self._operations.split(self._flow, tensor, sizes, self._shape))

@@ -158,3 +158,12 @@ def test_what_an_operation_counts_is_the_same_for_all_fetches(control_flow_v1, c
         for fetches, lines in (("y:0", "seen [1]\nseen [2]\n"), ("z:0", "seen [1]\n"), ("y:0", "")):
             session.run(fetches, {"x:0": 1})
             assert capsys.readouterr().err == lines
+
+
+@pytest.mark.parametrize("infer_shape", [True, False])
+def test_elements_that_do_not_agree(infer_shape):
+    """As TensorFlow's testInferShapeFalseInvalid: what is said of the shape holds for all."""
+    array = tf.TensorArray(tf.float32, 2, infer_shape=infer_shape, element_shape=[None, 10])
+    array = array.write(0, tf.ones([50, 10]))
+    with pytest.raises(ValueError, match="Inconsistent shapes: saw"):
+        array.write(1, tf.ones([50, 20]))
