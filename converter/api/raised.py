@@ -162,7 +162,7 @@ def _lowered(source: Source) -> ir.Graph:
     from ..passes import optimize
 
     graph = source.lower(False)
-    return graph if source.kind == "tflite" else optimize(graph)
+    return graph if source.kind == "tflite" else optimize(graph, learns=True)
 
 
 def _raised(source: Source, lowered: ir.Graph, weights: WeightFilter, unroll: bool) -> RaisedModel:

@@ -18,7 +18,13 @@ from .exponentials import (
     fuse_softplus,
 )
 from .extremes import compare_extremes
-from .fold import fold_constants, merge_duplicates, remove_dead_code, share_zeros
+from .fold import (
+    fold_constants,
+    merge_all_but_weights,
+    merge_duplicates,
+    remove_dead_code,
+    share_zeros,
+)
 from .formulas import fuse_gelu, fuse_hard_swish, fuse_leaky_relu, fuse_prelu
 from .identities import (
     divide_by_multiplying,
@@ -205,6 +211,7 @@ def optimize(
     observer: Observer | None = None,
     numbers: str = "float32",
     unfolds_matmul: bool = False,
+    learns: bool = False,
 ) -> Graph:
     """Makes `graph`, and the graphs it calls, as short as TFLite's operators allow; in place.
 
@@ -214,20 +221,26 @@ def optimize(
         numbers: what is computed with: "float32" (weights may be integers), "float16" weights, or
             "integers", results included.
         unfolds_matmul: whether products of computed matrices become FULLY_CONNECTED operators.
+        learns: whether weights will be trained, so that equal ones stay several.
 
     Raises ConverterError naming pass and op where one of them fails.
     """
     for callee in graph.callees():
-        optimize(callee, observer, numbers, unfolds_matmul)
+        optimize(callee, observer, numbers, unfolds_matmul, learns)
     if graph.is_final:
         run_once(graph, [remove_dead_code], observer)
         return graph
-    passes = [pass_ for pass_, _ in PASSES if pass_ not in EXCLUDED[numbers]]
+    merge = merge_all_but_weights if learns else merge_duplicates
+    passes, last = (
+        [merge if pass_ is merge_duplicates else pass_ for pass_, _ in rows]
+        for rows in (PASSES, LAST)
+    )
+    passes = [pass_ for pass_ in passes if pass_ not in EXCLUDED[numbers]]
     run_until_settled(graph, passes, observer)
     if unfolds_matmul:  # once transposes are merged with the products
         run_once(graph, [unfold_batch_matmul], observer)
         run_until_settled(graph, passes, observer)
-    run_once(graph, [pass_ for pass_, _ in LAST], observer)
+    run_once(graph, last, observer)
     return graph
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import cast
 
@@ -113,7 +114,23 @@ def merge_duplicates(graph: Graph) -> int:
 
     Holds off on random and stateful ops, and on those that fill variables.
     """
-    count = _merge_constants(graph)
+    return _merge_constants(graph) + _merge_ops(graph)
+
+
+def merge_all_but_weights(graph: Graph) -> int:
+    """Makes equal constants one tensor, and equal ops on equal inputs one op.
+
+        x -> RELU -> y                               y -> a
+        x -> RELU -> z     (y -> a, z -> b)          y -> b
+
+    Holds off as `merge_duplicates`, and on constants of several real numbers: what learns is equal
+    only at first.
+    """
+    return _merge_constants(graph, lambda x: x.dtype.kind != "f" or x.size == 1) + _merge_ops(graph)
+
+
+def _merge_ops(graph: Graph) -> int:
+    count = 0
     ops_by_key: dict[tuple, list[Op]] = {}
     for op in list(graph.ops):
         if not is_pure(op) or any(tensor.is_variable for tensor in op.outputs):
@@ -165,13 +182,17 @@ def _gives_zeros(op: Op) -> bool:
     return value is not None and value.dtype.kind in "biuf" and not any(value.tobytes())
 
 
-def _merge_constants(graph: Graph) -> int:
+def _merge_constants(
+    graph: Graph, merges: Callable[[np.ndarray], bool] = lambda value: True
+) -> int:
     groups: dict[tuple, list[Tensor]] = {}
     count = 0
     for tensor in list(graph.tensors()):
         if not tensor.is_constant or tensor.is_variable:
             continue
         value = tensor.data
+        if not merges(value):
+            continue
         sample = value.flat[:: max(1, value.size // SAMPLE)].tolist()
         key = (value.dtype, value.shape, tensor.quantization, repr(sample))
         group = groups.setdefault(key, [])

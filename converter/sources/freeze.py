@@ -12,6 +12,7 @@ from ...graph.core.library import Function
 from ...graph.core.order import Cycle, is_back_edge, ordered
 from ...graph.core.shapes import Shape
 from ...graph.core.signatures.attributes import FunctionRef
+from ...graph.format.dataflow import dataflow_form
 from ...graph.format.dataflow_graph import ControlFlow, has_control_flow, reached
 from ...graph.format.functionalize import functionalize
 from ...graph.format.inline import inline
@@ -150,6 +151,16 @@ def _flat(graph: Graph, ends: Ends) -> Graph:
     return resolve_branches(stop_learning(drop_unchanging_writes(expanded)))
 
 
+def _arrays_beside_loops(graph: Graph) -> Graph:
+    """`graph`, or a copy in which loops and branches that use tensor arrays call no functions."""
+    functions = graph.functions
+    bodies = [graph, *(functions.body(FunctionRef(name)) for name in functions)]
+    if all(op.type != "TensorArrayV3" for body in bodies for op in body.operations):
+        return graph
+    written = dataflow_form(graph)
+    return graph if written is None else written.graph
+
+
 def _functional(graph: Graph) -> Graph:
     """`graph`, or a copy in which loops and branches of TensorFlow 1 are calls of functions.
 
@@ -195,7 +206,8 @@ def _frozen(flat: Graph, ends: Ends, context: _Context) -> Frozen:
         graph.inputs = [*(graph.inputs or ()), tensor]
         if new is not tensor:
             graph.outputs = [*(graph.outputs or ()), new]
-    return Frozen(_functional(arrays_as_lists(graph)), tuple(state_variables), context.state)
+    graph = _functional(arrays_as_lists(_arrays_beside_loops(graph)))
+    return Frozen(graph, tuple(state_variables), context.state)
 
 
 class _Freezer:

@@ -31,5 +31,5 @@ sparse: EditDistance SparseAdd SparseAddGrad SparseConcat SparseDenseCwiseDiv Sp
 special: BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Betainc CumulativeLogsumexp Dawsn Digamma Expint FresnelCos FresnelSin Igamma Igammac Polygamma RandomGamma Spence StatelessRandomGammaV2 Zeta
 spectral: FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D RFFT RFFT2D RFFT3D
 switch: Merge RefMerge RefSwitch Switch
-tensor_arrays: TensorArrayCloseV3 TensorArrayConcatV3 TensorArrayGatherV3 TensorArrayReadV3 TensorArrayScatterV3 TensorArraySizeV3 TensorArraySplitV3 TensorArrayV3 TensorArrayWriteV3
+tensor_arrays: TensorArrayCloseV3 TensorArrayConcatV3 TensorArrayGatherV3 TensorArrayGradV3 TensorArrayReadV3 TensorArrayScatterV3 TensorArraySizeV3 TensorArraySplitV3 TensorArrayV3 TensorArrayWriteV3
 """

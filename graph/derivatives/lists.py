@@ -73,7 +73,10 @@ def set_item(op: Operation, dlist: Tensor) -> list[Tensor | None]:
     _, index, item = op.inputs
     dy = ops.TensorListGetItem(dlist, index, _shape(item), element_dtype=item.dtype)
     dy.set_shape(item.sizes)
-    return [ops.TensorListSetItem(dlist, index, ops.ZerosLike(item)), None, dy]
+    before = ops.TensorListSetItem(dlist, index, ops.ZerosLike(item))
+    if op.attrs.get("resize_if_index_out_of_bounds"):
+        before = ops.TensorListResize(before, ops.TensorListLength(op.inputs[0]))
+    return [before, None, dy]
 
 
 @gradient("TensorListResize")

@@ -29,6 +29,12 @@ def _source() -> bytes:
     return "/".join(parts[: last + 1]).encode()
 
 
+@gradient("TensorArrayGradV3")
+def of_gradients(op: Operation, _: Tensor | None, dflow: Tensor) -> list[Tensor | None]:
+    """To what wrote the array of gradients before."""
+    return [None, dflow]
+
+
 @gradient("TensorArrayReadV3")
 def read(op: Operation, dy: Tensor) -> list[Tensor | None]:
     """Written where it was read."""

@@ -144,6 +144,12 @@ class _Writer:
             functions[name] for name in functions if name not in self.called
         )
         self.graph.functions.gradients.update(functions.gradients)
+        inputs, outputs = self.source.inputs, self.source.outputs
+        self.graph.inputs = None if inputs is None else [top.tensors[x] for x in inputs]
+        self.graph.outputs = None if outputs is None else [top.tensors[x] for x in outputs]
+        self.graph.control_outputs = [
+            new for op in self.source.control_outputs for new in top.controls[op]
+        ]
         return Written(self.graph, self.contexts, self.positions)
 
     def _drop_absent_colocations(self, op: Operation) -> None:

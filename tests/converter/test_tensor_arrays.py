@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.running import answers, kinds
 
+import flatlite.compat.v1 as tf
 from flatlite.lite import Interpreter, TFLiteConverter
 
 CONTENT = lzma.decompress(Path(__file__).with_name("tensor_arrays.npz.xz").read_bytes())
@@ -57,3 +58,26 @@ def test_recorded_programs(program, tmp_path, litert):
         for results in (answers(interpreter, *feed), values):
             for value, array in zip(results, expected, strict=True):
                 np.testing.assert_allclose(value, array, rtol=1e-5, atol=1e-6)
+
+
+MAPS = {
+    "map": lambda x: tf.map_fn(lambda row: row * row, x),
+    "map of maps": lambda x: tf.map_fn(lambda row: tf.map_fn(lambda y: y * y, row), x),
+    "branch": lambda x: tf.cond(
+        x[0, 0] > 0, lambda: tf.map_fn(lambda row: row * row, x), lambda: x
+    ),
+    "scan": lambda x: tf.scan(lambda before, row: before * 0 + row * row, x, tf.zeros([3])),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_arrays_of_this_graph(name, control_flow_v1):
+    """Arrays of handles, in functions that loops and branches call."""
+    value = np.float32([[1, 2, 3], [-4, 5, 6]])
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [2, 3])
+        y = MAPS[name](x)
+        assert "TensorArrayV3" in str(tf.get_default_graph().as_graph_def())
+        content = TFLiteConverter.from_session(session, [x], [y]).convert()
+        np.testing.assert_array_equal(session.run(y, {x: value}), value * value)
+    np.testing.assert_array_equal(answers(Interpreter(model_content=content), value)[0], value**2)

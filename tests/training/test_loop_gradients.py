@@ -100,3 +100,24 @@ def test_written_as_tensorflow_writes(name, control_flow_v1):
     assert nodes_of(written) == nodes_of(expected)
     assert not written.graph_def.library.function
     assert contexts_of(written) == contexts_of(expected)
+
+
+def test_second_derivatives_of_arrays(control_flow_v1):
+    """Through arrays of gradients; TensorFlow has none of loops of version 1."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [3])
+        y = tf.map_fn(lambda row: row**3, x)
+        (second,) = tf.gradients(tf.gradients(y, x), x)
+        value = np.float32([0.5, 1.5, -0.3])
+        np.testing.assert_allclose(session.run(second, {x: value}), 6 * value, rtol=1e-6)
+
+
+def test_gradient_of_an_array_that_grew():
+    """As TensorFlow's testSkipEagerTensorArraySplitDynamic."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([1.0, 2.0, 3.0])
+        array = tf.TensorArray(tf.float32, size=3, dynamic_size=True)
+        y = array.split(x, [1, 1, 1]).write(3, [4.0]).concat()
+        values = session.run([y, *tf.gradients(y, x)])
+    np.testing.assert_array_equal(values[0], [1, 2, 3, 4])
+    np.testing.assert_array_equal(values[1], [1, 1, 1])

@@ -49,7 +49,8 @@ class _TensorSlices:
         if x.sizes == ():
             raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
         self._tensor = x
-        self._array = TensorArray(x.dtype, size=0, dynamic_size=False).unstack(x)
+        n = self.size()
+        self._array = TensorArray(x.dtype, size=self.count() if n is None else n).unstack(x)
 
     def size(self) -> int | None:
         return self._tensor.sizes[0] if self._tensor.sizes else None

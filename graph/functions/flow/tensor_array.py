@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ....schema.errors import InvalidArgumentError
 from ...core.build import ops
+from ...core.contexts import control_flow_v2
 from ...core.create import convert_to_tensor
 from ...core.dtype import DType, as_numpy
 from ...core.graph import Tensor
@@ -16,7 +18,7 @@ from ...core.scopes import name_scope
 from ...core.shapes import Shape, merge
 from ...core.tensor_shape import TensorShape
 from ...format.tensor_values import get_static_value
-from .control_flow import no_op
+from .array_operations import ArrayOperations, ListOperations
 
 if TYPE_CHECKING:
     from ...core.graph import Operation
@@ -24,7 +26,11 @@ if TYPE_CHECKING:
 
 
 class TensorArray:
-    """Tensors of one type by index; a write gives a new array, and the old one stays.
+    """Tensors of one type by index.
+
+    It is a list, of which a write gives a new one, and the old one stays. With control flow of
+    TensorFlow 1 (`disable_control_flow_v2`) it is an array behind a handle: each element is written
+    once, and read once unless `clear_after_read` is False.
 
     Args:
         dtype: Of the elements.
@@ -32,13 +38,15 @@ class TensorArray:
         dynamic_size: Whether it grows when something is written behind its end.
         infer_shape: Whether all elements have one shape.
         element_shape: What is known of it.
-        flow: The list to be, in place of a new one.
+        clear_after_read: Whether an element of an array is gone once it was read; True by default.
+        tensor_array_name: What errors call an array.
+        handle: That of an array, in place of a new one.
+        flow: The list to be, in place of a new one; with a handle what comes before.
         name: Of the operations.
-        clear_after_read, tensor_array_name, handle, colocate_with_first_write_call: Taken for
-            TensorFlow's sake.
+        colocate_with_first_write_call: Taken for TensorFlow's sake.
 
     Raises:
-        ValueError: There is neither a size nor `flow`.
+        ValueError: There is neither a size nor `flow`, or a handle without `flow`.
     """
 
     def __init__(
@@ -48,7 +56,7 @@ class TensorArray:
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
         tensor_array_name: str | None = None,
-        handle: object = None,
+        handle: Tensor | None = None,
         flow: Tensor | None = None,
         infer_shape: bool = True,
         element_shape: ShapeLike | None = None,
@@ -62,29 +70,37 @@ class TensorArray:
             None if element_shape is None else TensorShape(element_shape).as_shape()
         )
         self._n_known = size if isinstance(size, int) and not dynamic_size else None
+        if handle is not None and flow is None:
+            raise ValueError("flow must not be None if handle is not None.")
+        self._operations = ListOperations(self._dtype, grows=self._dynamic_size)
+        if handle is not None:
+            self._operations = ArrayOperations(self._dtype, grows=self._dynamic_size, handle=handle)
         if flow is not None:
             self._flow = flow
             return
         if size is None:
             raise ValueError("Argument `size` must be provided if handle is not provided.")
-        with name_scope(name, "TensorArray"):
-            self._flow = ops.TensorListReserve(self._spelled(), size, element_dtype=self._dtype)
-
-    def _spelled(self) -> np.ndarray:
-        """The elements' shape as an operand: -1 for what is not known."""
-        if self._shape is None:
-            return np.array(-1, np.int32)
-        return np.array([-1 if n is None else n for n in self._shape], np.int32)
+        with name_scope(name, "TensorArray") as scope:
+            if not control_flow_v2():
+                self._operations = ArrayOperations(
+                    self._dtype,
+                    grows=self._dynamic_size,
+                    clears=clear_after_read is not False,
+                    is_identical=infer_shape,
+                    array_name=tensor_array_name or "",
+                    scope=scope,
+                )
+            self._flow = self._operations.create(size, self._shape)
 
     @property
     def flow(self) -> Tensor:
-        """The list itself."""
+        """The list itself; of an array what orders its operations."""
         return self._flow
 
     @property
-    def handle(self) -> None:
-        """None: there is no handle, the array is its flow."""
-        return
+    def handle(self) -> Tensor | None:
+        """The array's; None of a list, which is its flow."""
+        return self._operations.handle
 
     @property
     def dtype(self) -> DType:
@@ -114,33 +130,42 @@ class TensorArray:
     def _with(self, flow: Tensor) -> TensorArray:
         array = TensorArray(self._dtype, flow=flow, infer_shape=self._infer_shape)
         array._shape, array._n_known = self._shape, self._n_known
-        array._dynamic_size = self._dynamic_size
+        array._dynamic_size, array._operations = self._dynamic_size, self._operations
         return array
 
     def _note(self, shape: Shape) -> None:
-        """Learns the elements' shape from one of them."""
+        """Learns the elements' shape from one of them, which must agree with what is known."""
+        try:
+            merged = merge(self._shape, shape)
+        except ValueError:
+            raise ValueError(
+                f"Inconsistent shapes: saw {TensorShape(shape)} but expected "
+                f"{TensorShape(self._shape)}"
+            ) from None
         if self._infer_shape:
-            try:
-                self._shape = merge(self._shape, shape)
-            except ValueError:
-                raise ValueError(
-                    f"Inconsistent shapes: saw {TensorShape(shape)} but expected "
-                    f"{TensorShape(self._shape)}"
-                ) from None
+            self._shape = merged
 
     def identity(self) -> TensorArray:
         """The array as a new operation's."""
         return self._with(ops.Identity(self._flow))
 
     def grad(self, source: str, flow: Tensor | None = None, name: str | None = None) -> TensorArray:
-        """Not there: gradients flow through the operations."""
-        raise NotImplementedError("TensorArray.grad is not supported; use tf.gradients")
+        """The array of the gradients that a computation `source` adds up.
+
+        Raises NotImplementedError for a list, whose gradients flow through the operations.
+        """
+        if not isinstance(self._operations, ArrayOperations):
+            raise NotImplementedError("TensorArray.grad is not supported; use tf.gradients")
+        flow = self._flow if flow is None else flow
+        with name_scope(name, "TensorArrayGrad"):
+            handle, flow = self._operations.grad(flow, source, name)
+        array = TensorArray(self._dtype, handle=handle, flow=flow, infer_shape=self._infer_shape)
+        array._shape = self._shape
+        return array
 
     def read(self, index: TensorLike, name: str | None = None) -> Tensor:
         """The element at an index."""
-        item = ops.TensorListGetItem(
-            self._flow, index, self._spelled(), element_dtype=self._dtype, name=name
-        )
+        item = self._operations.read(self._flow, index, self._shape, name)
         item.set_shape(self._shape)
         return item
 
@@ -150,10 +175,7 @@ class TensorArray:
             tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
             self._require_dtype(tensor)
             self._note(tensor.sizes)
-            grows = self._dynamic_size
-            flow = ops.TensorListSetItem(
-                self._flow, index, tensor, resize_if_index_out_of_bounds=grows
-            )
+            flow = self._operations.write(self._flow, index, tensor)
         return self._with(flow)
 
     def _require_dtype(self, tensor: Tensor) -> None:
@@ -165,19 +187,15 @@ class TensorArray:
 
     def stack(self, name: str | None = None) -> Tensor:
         """All elements along a new first axis."""
-        n = -1 if self._n_known is None else self._n_known
-        stacked = ops.TensorListStack(
-            self._flow, self._spelled(), element_dtype=self._dtype, num_elements=n, name=name
-        )
+        with name_scope(None, "TensorArrayStack") if self.handle is not None else nullcontext():
+            stacked = self._operations.stack(self._flow, self._n_known, self._shape, name)
         if self._shape is not None:
             stacked.set_shape((self._n_known, *self._shape))
         return stacked
 
     def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The elements at some indices along a new first axis."""
-        gathered = ops.TensorListGather(
-            self._flow, indices, self._spelled(), element_dtype=self._dtype, name=name
-        )
+        gathered = self._operations.gather(self._flow, indices, self._shape, name)
         if self._shape is not None:
             gathered.set_shape((None, *self._shape))
         return gathered
@@ -185,10 +203,7 @@ class TensorArray:
     def concat(self, name: str | None = None) -> Tensor:
         """The elements one behind another along their first axis."""
         shape = None if self._shape is None else (None, *self._shape[1:])
-        sizes = np.array(-1 if shape is None else [-1 if n is None else n for n in shape], np.int32)
-        joined, _ = ops.TensorListConcatV2(
-            self._flow, sizes, np.zeros(0, np.int64), element_dtype=self._dtype, name=name
-        )
+        joined = self._operations.concat(self._flow, self._shape, name)
         if self._shape and self._shape[0] is not None and self._n_known is not None:
             shape = (int(self._shape[0]) * self._n_known, *self._shape[1:])
         joined.set_shape(shape)
@@ -201,7 +216,7 @@ class TensorArray:
             self._require_dtype(tensor)
             if tensor.sizes is not None:
                 self._note(tensor.sizes[1:])
-            array = self._with(ops.TensorListFromTensor(tensor, self._spelled()))
+            array = self._with(self._operations.unstack(self._flow, tensor, self._shape))
         if tensor.sizes and not self._dynamic_size:
             array._n_known = tensor.sizes[0]
         return array
@@ -215,7 +230,7 @@ class TensorArray:
             self._require_dtype(tensor)
             if tensor.sizes is not None:
                 self._note(tensor.sizes[1:])
-            flow = ops.TensorListScatterIntoExistingList(self._flow, tensor, indices)
+            flow = self._operations.scatter(self._flow, indices, tensor)
         return self._with(flow)
 
     def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
@@ -228,10 +243,11 @@ class TensorArray:
             tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
             self._require_dtype(tensor)
             sizes = ops.Cast(convert_to_tensor(lengths), DstT=np.dtype(np.int64))
-            self._require_lengths(cast("np.ndarray | None", get_static_value(sizes)))
+            if self.handle is None:
+                self._require_lengths(cast("np.ndarray | None", get_static_value(sizes)))
             if tensor.sizes is not None:
                 self._note((None, *tensor.sizes[1:]))
-            return self._with(ops.TensorListSplit(tensor, self._spelled(), sizes))
+            return self._with(self._operations.split(self._flow, tensor, sizes, self._shape))
 
     def _require_lengths(self, lengths: np.ndarray | None) -> None:
         if lengths is None or lengths.ndim != 1:
@@ -258,8 +274,8 @@ class TensorArray:
 
     def size(self, name: str | None = None) -> Tensor:
         """How many elements there are."""
-        return ops.TensorListLength(self._flow, name=name)
+        return self._operations.size(self._flow, name)
 
     def close(self, name: str | None = None) -> Operation:
-        """Does nothing; the array goes when nobody reads it."""
-        return no_op(name)
+        """Drops the elements of an array; a list goes when nobody reads it."""
+        return self._operations.close(name)

@@ -422,7 +422,9 @@ def mean_iou(
         right = cast(ops.MatrixDiagPart(so_far), np.float32)
         union = by_prediction + by_label - right
         n_valid = reduce_sum(cast(ops.NotEqual(union, np.float32(0)), np.float32))
-        value = ops.DivNoNan(reduce_sum(ops.DivNoNan(right, union), name="mean_iou"), n_valid)
+        some = ops.Select(ops.Greater(union, np.float32(0)), union, ops.OnesLike(union))
+        mean = ops.RealDiv(reduce_sum(ops.RealDiv(right, some), name="mean_iou"), n_valid)
+        value = ops.Select(ops.Greater(n_valid, np.float32(0)), mean, np.float32(0))
         return recorded(value, update, metrics_collections, updates_collections)
 
 

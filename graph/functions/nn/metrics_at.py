@@ -52,7 +52,7 @@ def _at_thresholds(
         assert_less_equal(scores, bounds[1], message=words),
     ]
     with control_dependencies(checks):
-        scores = cast(ops.Identity(scores), np.float32)
+        scores = cast(ops.Identity(scores, name="checked"), np.float32)
     truth = cast(convert_to_tensor(labels), np.bool_)
     truth, scores, factors = matched(truth, scores, weights)
     limits = np.asarray(thresholds, np.float32).reshape(len(thresholds), 1)
@@ -90,7 +90,8 @@ def _counts(name: str, doc: str) -> Callable[..., Metric]:
         kind = metric.__name__.removesuffix("_at_thresholds")
         with variable_scope(name, kind, [predictions, labels, weights]):
             values, updates = _at_thresholds(labels, predictions, thresholds, weights, [kind])
-            return recorded(values[0], updates[0], metrics_collections, updates_collections)
+            value = ops.Identity(values[0])
+            return recorded(value, updates[0], metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = f"{name}_at_thresholds"
     metric.__doc__ = doc

@@ -16,6 +16,7 @@ from ...core.function_graph import copy_graph, origin
 from ...core.graph import Graph, Tensor
 from ...core.hooks import implementation
 from ...format.dataflow_graph import variable_of
+from ...format.element_shapes import GRADIENTS, HOLDERS
 from ..call_depth import nested
 from ..compiling import needed
 from ..hosted import hosted
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 Arrays = Sequence[np.ndarray]
 HANDLE = np.empty((), object)
 """What a function gives for a handle of a variable, which everybody knows."""
+HANDLE_MAKERS = frozenset(
+    (*HOLDERS, *GRADIENTS, "If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile")
+)
+"""Operations whose handles are of a run: arrays, stacks, and what functions give."""
 MAX_PLANS = 32
 """Plans kept for the body of one function, one for each set of shapes."""
 FIRST_SHAPES = 4
@@ -71,7 +76,7 @@ class RunnableGraph:
     ):
         self.state, self.graph = state, graph
         self.inputs, self.outputs = list(inputs), list(outputs)
-        self.values = [t for t in self.outputs if t.dtype != dtypes.RESOURCE]
+        self.values = [t for t in map(_source, self.outputs) if not _is_passed_on(t)]
         self.controls = list(controls)
         self.plans: PlanPool[Shapes] = PlanPool(MAX_PLANS)
         self._uses = Counter["Shapes"]()
@@ -108,7 +113,8 @@ class RunnableGraph:
     def _result(
         tensor: Tensor, feeds: Mapping[Tensor, np.ndarray], values: Mapping[Tensor, np.ndarray]
     ) -> np.ndarray:
-        if tensor.dtype == dtypes.RESOURCE:
+        tensor = _source(tensor)
+        if _is_passed_on(tensor):
             return _handed(feeds.get(tensor, HANDLE))
         return feeds[tensor] if tensor in feeds else values[tensor].copy()
 
@@ -203,6 +209,18 @@ def _bound(
         substitutes[argument] = substitute
     copies = copy_graph(body, graph, substitutes)
     return graph, inputs, [copies[tensor] for tensor in results]
+
+
+def _source(tensor: Tensor) -> Tensor:
+    """What gives the value of a tensor: of a handle that is passed on, its beginning."""
+    while tensor.dtype == dtypes.RESOURCE and tensor.op.type == "Identity":
+        (tensor,) = tensor.op.inputs
+    return tensor
+
+
+def _is_passed_on(tensor: Tensor) -> bool:
+    """Whether it is a handle that stands for what is there already, and is not computed."""
+    return tensor.dtype == dtypes.RESOURCE and tensor.op.type not in HANDLE_MAKERS
 
 
 def _handed(array: np.ndarray) -> np.ndarray:

@@ -72,11 +72,9 @@ def metric_variables(tf):
 
 @program
 def metric_results(tf):
-    """Names of values and updates that TensorFlow does not leave to the kind of the operation."""
+    """Names of values and updates."""
     rows = {}
     for name in metric_names(tf):
-        if name.startswith(("true_", "false_", "mean_iou")):
-            continue
         with tf.Graph().as_default():
             results = getattr(tf.metrics, name)(*arguments_of(tf, name))
             rows[name] = [result.name for result in results]
