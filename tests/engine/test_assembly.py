@@ -107,6 +107,12 @@ def test_the_last_rows_of_a_strip_have_tiles_of_their_own(microkernel, processor
     assert sum(map(assembly.spills, loops)) == 0
 
 
+def test_narrow_sums_are_put_in_order_within_lanes():
+    import_kernels("gemm_i8")
+    listing = assembly.listing(f"flatlite_microkernel_{NARROW_TILES[1]}", "x86-64-v4-vnni")
+    assert not [line for line in listing if "perm" in line]
+
+
 def test_spills_are_seen():
     x86 = ["vmovups %zmm3, 64(%rsp)", "movq %rax, 8(%rsp)", "vmovups (%rbp), %ymm1"]
     arm = ["str q1, [sp, #16]", "ldr x1, [sp]", "ldr q1, [x2]"]

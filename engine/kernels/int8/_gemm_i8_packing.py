@@ -14,7 +14,7 @@ from ...build.vector import INT, WORD, Writer
 from ...tiling import NARROW_COLUMNS, NARROW_DEPTH, PANEL
 from .._int32 import SHORT, Integers
 from ._gemm_i8_amx import has_amx
-from ._gemm_i8_narrow import copy_eights, has_narrow
+from ._gemm_i8_narrow import copy_eights, has_narrow, place_of
 from ._gemm_i8_tile import input_offset
 
 _ROW = 4 * PANEL
@@ -148,7 +148,7 @@ def put_narrow(weights, segments, depth, flip, n_vectors, target):
     for j in range(NARROW_COLUMNS * n_vectors):
         source = weights[min(j, weights.shape[0] - 1)]  # columns beyond are not written
         for segment in range(segments):
-            begin = segment * rows * row_bytes + NARROW_DEPTH * j
+            begin = segment * rows * row_bytes + NARROW_DEPTH * place_of(j, n_vectors)
             first, end = segment * depth, begin + whole * row_bytes
             copy_eights(address(source) + first, address(target) + begin, row_bytes, whole, flip)
             if rows > whole:
