@@ -40,6 +40,7 @@ ELSEWHERE = {
     *("NextAfter", "TensorScatterMax", "TensorScatterMin"),
     *("Merge", "RefMerge", "RefSwitch", "Switch", "TensorArrayReadV3", "TensorArrayScatterV3"),
     *("TensorArrayGatherV3", "TensorArrayConcatV3", "TensorArraySplitV3", "TensorArrayWriteV3"),
+    "TensorArrayGradV3",
 }
 """Rows that other tests cover."""
 UNTESTED = {
