@@ -55,8 +55,8 @@ def one_hot(
 ) -> np.ndarray:
     """OneHot, of fractions the whole part; the evaluator compares them as they are."""
     n = int(np.ravel(depth)[0])
-    places = np.where((indices < -n) | (indices >= n), n, indices).astype(np.int64)
-    hot = np.expand_dims(np.where(places < 0, places + n, places), -1) == np.arange(n)
+    positions = np.where((indices < -n) | (indices >= n), n, indices).astype(np.int64)
+    hot = np.expand_dims(np.where(positions < 0, positions + n, positions), -1) == np.arange(n)
     return np.moveaxis(np.where(hot, values[1], values[0]), -1, attributes.get("axis", -1))
 
 
