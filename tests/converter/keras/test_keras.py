@@ -237,13 +237,13 @@ def test_all_unsupported_layers_are_listed(tmp_path):
 def test_models_of_other_floats_are_of_float32(dtype, tmp_path, litert):
     """Weights of bfloat16 lie in HDF5 as two bytes each that are no numbers to it."""
     kernel = np.float32([[1.5, -2], [0.25, 3], [-1, 0.5]])
-    stored = kernel.astype(np.float32 if dtype == "bfloat16" else dtype)
+    typed = kernel.astype(np.float32 if dtype == "bfloat16" else dtype)
     if dtype == "bfloat16":
-        stored = np.right_shift(kernel.view(np.uint32), 16).astype(np.uint16).view("V2")
+        typed = np.right_shift(kernel.view(np.uint32), 16).astype(np.uint16).view("V2")
     layer = one("Dense", "d", X, units=2, use_bias=False, dtype=dtype)
     config = model(layer, x=[None, 3])
     config["config"]["layers"][0]["config"]["dtype"] = dtype
-    content = convert(keras_file(tmp_path, config, {"layers/dense/vars/0": stored}))
+    content = convert(keras_file(tmp_path, config, {"layers/dense/vars/0": typed}))
     x = np.float32([[1, 2, 3], [-1, 0.5, 4]])
     (y,) = litert.run(content, [[x]], "AUTO")[0]
     np.testing.assert_array_equal(y, x @ kernel)

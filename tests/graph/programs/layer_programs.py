@@ -192,12 +192,12 @@ def names_for(tf) -> dict:
 
     def weights_of(layer, x, n=2):
         """What a layer gives and holds before and after its weights are set."""
-        given = [np.arange(6.0).reshape(3, 2), np.array([5.0, 7.0])][:n]
+        weights = [np.arange(6.0).reshape(3, 2), np.array([5.0, 7.0])][:n]
         before = layer.get_weights()
         result = layer(tf.constant(x))
         with tf.Session() as session:
             first = layer.get_weights()
-            layer.set_weights(given)
+            layer.set_weights(weights)
             rows = [before, first, layer.get_weights(), session.run(result)]
         return [str([np.asarray(x).round(4).tolist() for x in row]) for row in rows]
 
