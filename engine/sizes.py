@@ -90,9 +90,9 @@ def negative(sizes: Iterable[int]) -> bool:
     return any(size < 0 and is_plain(size) for size in sizes)
 
 
-def too_large(sizes: Iterable[int]) -> bool:
-    """Whether one of some sizes is a number beyond those of int32, as which files hold them."""
-    return any(size > MAX_SIZE and is_plain(size) for size in sizes)
+def fit_int32(sizes: Iterable[int]) -> bool:
+    """Whether all numbers among some sizes are those of dimensions in files: int32 from 0 on."""
+    return all(0 <= size <= MAX_SIZE or not is_plain(size) for size in sizes)
 
 
 def may_be_negative(sizes: Iterable[int]) -> bool:

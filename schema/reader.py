@@ -120,7 +120,7 @@ class _Reader:
         self.texts: dict[int, str] = {}
         self.vectors: dict[int | tuple[int, int], np.ndarray] = {}
         self.truths: dict[int, np.ndarray] = {}
-        self.arrays: dict[str, np.ndarray] = {}
+        self.arrays: dict[np.dtype, np.ndarray] = {}
         self.layouts: dict[tuple[_Kind, int], _Layout] = {}
 
     def table(self, kind: _Kind, where: int, offset: int) -> Record:
@@ -216,8 +216,10 @@ class _Reader:
         if start % size:
             vector = np.frombuffer(self.data, dtype, length, start)
         else:  # a part of an array of the whole file takes a third of the time
-            first = start // size
-            vector = self.whole(dtype)[first : first + length]
+            array, first = self.arrays.get(dtype), start // size
+            if array is None:
+                array = self.whole(dtype)
+            vector = array[first : first + length]
         self.vectors[place] = vector
         return vector
 
@@ -235,10 +237,8 @@ class _Reader:
 
     def whole(self, dtype: np.dtype) -> np.ndarray:
         """As many numbers as the file has room for, from its start on."""
-        numbers = self.arrays.get(dtype.char)
-        if numbers is None:
-            count = self.size // dtype.itemsize
-            numbers = self.arrays[dtype.char] = np.frombuffer(self.data, dtype, count)
+        count = self.size // dtype.itemsize
+        numbers = self.arrays[dtype] = np.frombuffer(self.data, dtype, count)
         return numbers
 
     def text(self, _: None, where: int, offset: int) -> str:

@@ -6,6 +6,7 @@ subtracts the zero points of the operands and requantizes the sums.
 
 from __future__ import annotations
 
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -35,9 +36,10 @@ if TYPE_CHECKING:
     from .parameters import Sliding
 
 
-def _tiled(x: Buffer) -> ModuleType:
-    """The module with kernels faster than plain_int for inputs such as `x`, where they fit."""
-    if x.dtype == np.int16:
+@cache
+def _tiled(dtype: np.dtype) -> ModuleType:
+    """The module with kernels faster than plain_int for inputs of a dtype, where they fit."""
+    if dtype == np.int16:
         from . import gemm_i16
 
         return gemm_i16
@@ -71,7 +73,7 @@ def matmul(
         repeated = arena((*batch, *a.shape[-2:]), a.dtype)
         move(program, View.of(a).broadcast(repeated.shape), View.of(repeated))
         a = repeated
-    module = _tiled(a)
+    module = _tiled(a.dtype)
     if module.fits_matmul(a, b, bias, out, scheme):
         b = b if transpose_b else swap_last_two(program, b)
         batch_indices = matrix_of(batch, a.shape[:-2]), matrix_of(batch, b.shape[:-2])
@@ -120,7 +122,7 @@ def conv2d(
         if winograd_i8.fits(x, weights, bias, out, scheme, sliding):
             winograd_i8.convolution(program, x, weights, bias, out, sliding, scheme)
             return
-    module, runs = _tiled(x), reads_runs(weights, sliding, groups)
+    module, runs = _tiled(x.dtype), reads_runs(weights, sliding, groups)
     if module.fits_convolution(x, weights, bias, out, scheme, runs):
         if (
             weights.shape[1:3] == tuple(sliding.stride) == (1, 1)
@@ -170,7 +172,7 @@ def transpose_conv2d(
     if columns_meet(x, weights, bias, out, sliding):
         scheme = scheme.repeated(weights.shape[2])
         weights, bias, out, sliding = columns_as_channels(program, weights, bias, out, sliding)
-    module = _tiled(x)
+    module = _tiled(x.dtype)
     if module.fits_convolution(x, weights, bias, out, scheme):
         module.transposed_convolution(program, x, weights, bias, out, sliding, scheme=scheme)
         return

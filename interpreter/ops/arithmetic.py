@@ -138,11 +138,7 @@ def _require_float32(node: Node, x: Operand, bias: Operand | None) -> None:
 def one_scale_each(node: Node, epilogue: Epilogue, n: int) -> None:
     """Refuses scales that are neither one nor one for each of `n` output channels."""
     scheme = epilogue.get("scheme")
-    if scheme is None:
-        return
-    from ...engine.families.quantization import Blockwise
-
-    if isinstance(scheme, Blockwise):
+    if scheme is None or isinstance(scheme.scales, Buffer):  # of blocks
         return
     count = len(scheme.scales)
     node.require(count in (1, n), f"weights must have 1 or {n} scales, got {count}")
@@ -161,7 +157,7 @@ def _requantization(
     clamp: tuple[float, float] | None,
     rounding: dict[str, bool],
 ) -> quantization.Quantized:
-    from ...engine.families import quantization
+    from ...engine.families.quantization import Quantized
 
     x_params, result = one_scale(node, x)
     sums: type[np.generic] = _SUM_TYPES[name_of_dtype(x.dtype), name_of_dtype(weights.dtype)]
@@ -177,7 +173,7 @@ def _requantization(
         with np.errstate(all="ignore"):
             factors = (np.float32(before) * scales).astype(np.float64) / after
     many = "round_int64_half_up" if sums is np.int64 else "round_half_away"
-    return quantization.Quantized(
+    return Quantized(
         factors,
         (x_params.zero_point, _zero_point(node, weights), result.zero_point),
         quantized_limits(node, node.outputs[0].dtype or x.dtype, result, fused=clamp is not None),

@@ -333,10 +333,9 @@ class Node:
         dtype = np.dtype(dtype)
         if declaration.dtype not in (None, dtype) and not retypes:
             self._fail_type(declaration, dtype)
-        if sizes.negative(shape):
-            self.fail(f"dimensions must not be negative, got {shape}")
-        if sizes.too_large(shape):
-            self.fail(f"dimensions must be at most {sizes.MAX_SIZE}, got {shape}")
+        if not sizes.fit_int32(shape):
+            limit = "not be negative" if sizes.negative(shape) else f"be at most {sizes.MAX_SIZE}"
+            self.fail(f"dimensions must {limit}, got {shape}")
         if value is not None:
             array = np.asarray(value, dtype).reshape(shape)
             return self._add(Operand.known(array, declaration.name, declaration.quantization))
@@ -355,7 +354,7 @@ class Node:
             self._fail_type(declaration, dtype)
         message = f"shape {operand.shape} cannot be seen as {shape}: "
         message += f"{operand.size} elements against {prod(shape)}"
-        self.require(not sizes.negative(shape) and not sizes.too_large(shape), message)
+        self.require(sizes.fit_int32(shape), message)
         self.require_equal(prod(shape) * dtype.itemsize, operand.nbytes, message)
         value = operand.value
         if value is not None:
