@@ -25,6 +25,8 @@ from .rewrite import (
 
 EPSILONS = {"MAXIMUM": 1.01e-5, "ADD": 1.01e-8}
 """The largest epsilon that L2_NORMALIZATION stands for, by the op that brings it in."""
+_KERNEL_EPSILON = 1.01e-12
+"""What the kernel has itself: the only one for vectors of one element, of which many are short."""
 
 RELU = ACTIVATION_FUNCTION_TYPE["RELU"]
 
@@ -39,8 +41,8 @@ def fuse_l2_normalization(graph: Graph, op: Op) -> bool:
     Also DIV by the SQRT, ADD in place of MAXIMUM, without either, and without the SUM of a last
     axis of one element. The kernel has an epsilon of
     its own, 1e-12: up to 1e-5 in a MAXIMUM, which changes only vectors shorter than 0.004, and up
-    to 1e-8 in an ADD are taken for it. Holds off on other axes, on ranks above 4, and when a
-    constant gives the result more dimensions.
+    to 1e-8 in an ADD are taken for it, but not for vectors of one element. Holds off on other axes,
+    on ranks above 4, and when a constant gives the result more dimensions.
     """
     pairs = [op.inputs] if op.kind == "DIV" else [op.inputs, op.inputs[::-1]]
     for x, norm in pairs:
@@ -58,14 +60,15 @@ def fuse_l2_normalization(graph: Graph, op: Op) -> bool:
 
 def _is_square_sum(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
     """Whether `tensor` is max(sum(x**2, last axis), epsilon), the maximum optional."""
+    if x.rank is None or not 0 < x.rank <= 4:
+        return False
     guard = producer_of(tensor, *EPSILONS)
     if guard is not None:
         epsilon = scalar_of(guard.inputs[1])
-        if epsilon is None or not 0 <= epsilon <= EPSILONS[guard.kind]:
+        largest = _KERNEL_EPSILON if x.dims[-1] == 1 else EPSILONS[guard.kind]
+        if epsilon is None or not 0 <= epsilon <= largest:
             return False
         tensor = guard.inputs[0]
-    if x.rank is None or not 0 < x.rank <= 4:
-        return False
     total = producer_of(tensor, "SUM")
     if total is not None:
         axes = constant_of(total.inputs[1])

@@ -316,6 +316,18 @@ FORMULAS = [
            }""",
     ),
     Rewrite(
+        "l2/holds_off_on_another_epsilon_of_single_elements",
+        fuse_l2_normalization,
+        """graph main(x: float32[4,1]) {
+             a = SQUARE(x)
+             b = SUM(a, int32[1]{-1}; keep_dims=true)
+             c = MAXIMUM(b, float32[]{1e-6})
+             d = SQRT(c)
+             e = DIV(x, d)
+             return e
+           }""",
+    ),
+    Rewrite(
         "squared_difference",
         fuse_squared_difference,
         """graph main(x: float32[n,4], y: float32[4]) {
