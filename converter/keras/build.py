@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -11,6 +12,7 @@ import numpy as np
 from ...graph.core.graph import Graph, Tensor
 from ...graph.core.order import Cycle, ordered
 from ...schema.errors import ConverterError, ModelError, UnsupportedOps
+from ..callers import caller
 from ..sources.source import some
 from ..sources.state import Table
 from .activation import activation_name
@@ -70,6 +72,17 @@ def why_not(layer: Layer) -> str:
     if policy not in COMPUTED_TYPES and not is_argument:
         return f"{layer.title}: computes in {policy[:40]}; save it with dtype float32"
     return ""
+
+
+def warn_of_float64(model: Model) -> None:
+    """Warns of layers that compute, or are fed, with fewer digits than in the source."""
+    layers = [leaf for leaf in model.leaves() if _policy(leaf.config.get("dtype")) == "float64"]
+    if layers:
+        warnings.warn(
+            f"{len(layers)} layers, first {layers[0].title}, are of float64 in the source and of "
+            "float32 in the file: no kernel of TFLite computes float64",
+            stacklevel=caller(),
+        )
 
 
 def _policy(setting: Any) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...graph.core.graph import Graph, Tensor
 from ...schema.errors import ModelError, noted
-from ..keras.build import Writer, placeholder, refuse_unsupported, why_not
+from ..keras.build import Writer, placeholder, refuse_unsupported, warn_of_float64, why_not
 from ..keras.files import symbolic
 from ..keras.files.architecture import INPUT, Model, flatten, read_layer, read_model
 from ..keras.files.archive import Archive, open_archive
@@ -125,6 +125,7 @@ def _source_of(
     note_custom(list(model.leaves()), custom_objects)
     find_parts(model)
     refuse_unsupported(model)
+    warn_of_float64(model)
     find_weights(model, archive)
     graph = Graph()
     inputs = _inputs(graph, model, shapes)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -235,7 +236,10 @@ def test_all_unsupported_layers_are_listed(tmp_path):
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64"])
 def test_models_of_other_floats_are_of_float32(dtype, tmp_path, litert):
-    """Weights of bfloat16 lie in HDF5 as two bytes each that are no numbers to it."""
+    """Weights of bfloat16 lie in HDF5 as two bytes each that are no numbers to it.
+
+    Of float64 a line warns, as it does of ONNX models.
+    """
     kernel = np.float32([[1.5, -2], [0.25, 3], [-1, 0.5]])
     typed = kernel.astype(np.float32 if dtype == "bfloat16" else dtype)
     if dtype == "bfloat16":
@@ -243,7 +247,13 @@ def test_models_of_other_floats_are_of_float32(dtype, tmp_path, litert):
     layer = one("Dense", "d", X, units=2, use_bias=False, dtype=dtype)
     config = model(layer, x=[None, 3])
     config["config"]["layers"][0]["config"]["dtype"] = dtype
-    content = convert(keras_file(tmp_path, config, {"layers/dense/vars/0": typed}))
+    path = keras_file(tmp_path, config, {"layers/dense/vars/0": typed})
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        content = convert(path)
+    texts = [str(warning.message) for warning in seen]
+    told = "2 layers, first InputLayer 'x', are of float64 in the source and of float32 in the file"
+    assert [told in text for text in texts] == [True] * (dtype == "float64"), texts
     x = np.float32([[1, 2, 3], [-1, 0.5, 4]])
     (y,) = litert.run(content, [[x]], "AUTO")[0]
     np.testing.assert_array_equal(y, x @ kernel)
