@@ -37,6 +37,23 @@ BROADCAST_ADJOINT = 22  # that whose BATCH_MATMUL broadcasts what it transposes
 MAX_SHOWN = 5  # operators named in a message
 MAX_SOFTMAX = 16_000  # elements, on an Edge TPU
 
+STABLEHLO = """
+ABS BROADCAST_IN_DIM CBRT CLAMP COMPARE CONCATENATE CONVERT CONVOLUTION COSINE CUSTOM_CALL
+DIVIDE DOT_GENERAL DYNAMIC_SLICE DYNAMIC_UPDATE_SLICE EXPONENTIAL FLOOR IOTA LOG LOGISTIC NEGATE
+OR POWER REDUCE REMAINDER RESHAPE RSQRT SELECT SLICE SORT SUBTRACT TANH TRANSPOSE WHILE
+"""
+LACKING = frozenset(("CALL", "CONCAT_EMBEDDINGS", *(f"STABLEHLO_{x}" for x in STABLEHLO.split())))
+"""Operators of the schema without a kernel in any LiteRT; a test asks the newest one."""
+
+FOLDS = frozenset(f"STABLEHLO_{fold}" for fold in ("ADD", "MAXIMUM", "MINIMUM", "MULTIPLY"))
+BODIES = {
+    "STABLEHLO_REDUCE_WINDOW": FOLDS
+    | {"ADD", "LOGICAL_AND", "LOGICAL_OR", "MAXIMUM", "MINIMUM", "MUL"}
+    | {"STABLEHLO_AND", "STABLEHLO_OR"},
+    "STABLEHLO_SCATTER": FOLDS | {""},
+}
+"""Operators of a body -> the one operator that LiteRT takes there, empty for none."""
+
 EDGETPU = {
     "ADD": "",
     "AVERAGE_POOL_2D": "activation",
@@ -96,7 +113,13 @@ class Target:
 
     def reason_against(self, op: Op) -> str:
         """Why the runtime does not run an operator, empty when it does as far as is known."""
-        if self.name in NEWEST_RUNTIMES:
+        if self.name == "flatlite":
+            return ""
+        if op.kind in LACKING:
+            return "LiteRT has no kernel for it"
+        if op.kind in BODIES and (reason := _against_body(op)):
+            return reason
+        if self.name == "litert":
             return ""
         if self.is_static and (reason := _against_sizes(op)):
             return reason
@@ -131,6 +154,15 @@ class Target:
             f"the target {self.name} does not run all operators of the model; change them in the "
             "source, or choose another target:\n  " + "\n  ".join([*refusals[:MAX_SHOWN], *more])
         )
+
+
+def _against_body(op: Op) -> str:
+    """Why LiteRT does not run an operator with the graph that joins two elements."""
+    kinds = [inner.kind for inner in op.graphs[0].ops] or [""]
+    if len(kinds) == 1 and kinds[0] in BODIES[op.kind]:
+        return ""
+    allowed = ", ".join(sorted(filter(None, BODIES[op.kind])))
+    return f"its body must be one operator of {allowed}, got {', '.join(kinds)}"
 
 
 def _against_sizes(op: Op) -> str:

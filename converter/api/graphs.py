@@ -60,6 +60,7 @@ class Lowering:
         from ..passes import optimize
         from ..passes.targets import rewrite_for_target
         from ..quantize.settings_recipe import recipe_of
+        from ..raising.relower import relower
         from ..targets import target_of
 
         target = target_of(self.settings.target)
@@ -72,10 +73,13 @@ class Lowering:
         self._draw("before_passes", graphs)
         self.scaled_inputs = {name for graph in graphs for name in scaled_inputs(graph)}
         for graph in graphs:
+            relower(graph, target)
             optimize(graph, self._note_run, numbers, bool(self.settings.unfold_batchmatmul))
             if not graph.is_final:
                 rewrite_for_target(graph, target, recipe_of(self.settings) is None)
                 check_sizes(graph)
+        if target.name == "litert":  # nothing later writes what it lacks otherwise
+            target.check(graphs)
         self._draw("after_passes", graphs)
         return graphs
 
