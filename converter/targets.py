@@ -69,7 +69,7 @@ EDGETPU = {
     "MEAN": "image",
     "MINIMUM": "",
     "MUL": "",
-    "PACK": "",
+    "PACK": "unbatched",
     "PAD": "image_padding",
     "PRELU": "channels",
     "QUANTIZE": "",
@@ -119,6 +119,8 @@ class Target:
             return "LiteRT has no kernel for it"
         if op.kind in BODIES and (reason := _against_body(op)):
             return reason
+        if op.kind == "FAKE_QUANT" and op.options.narrow_range:
+            return "it takes no narrow_range"
         if self.name == "litert":
             return ""
         if self.is_static and (reason := _against_sizes(op)):
@@ -261,6 +263,10 @@ def _against_results(op: Op, minor: int) -> str:
         return f"it does not repeat '{op.inputs[1].name}' for a transposed '{op.inputs[0].name}'"
     if minor > RECORDED:
         return ""
+    if op.kind == "LSH_PROJECTION" and len(op.inputs) > 2 and op.input(2) is None:
+        return "it takes two operands, or weights as the third"
+    if op.kind == "SPARSE_TO_DENSE" and 0 in (op.inputs[0].rank, op.inputs[2].rank):
+        return "it takes a row of indices and a value for each place"
     if op.kind == "REVERSE_V2" and op.inputs[1].sizes != (1,):
         return "it reverses one dimension at a time"
     is_hybrid = op.kind == "BATCH_MATMUL" and op.inputs[0].dtype == np.float32
@@ -405,6 +411,11 @@ def _against_squeeze(op: Op) -> str:
     return "" if is_leading else "only leading dimensions of 1 are taken away"
 
 
+def _against_batch_packing(op: Op) -> str:
+    is_batch = op.options.axis in (0, -(op.output.rank or 0))
+    return "nothing is packed along the batch" if is_batch else ""
+
+
 LIMITS: dict[str, Callable[[Op], str]] = {
     "activation": _against_activation,
     "batch": _against_batch,
@@ -416,6 +427,7 @@ LIMITS: dict[str, Callable[[Op], str]] = {
     "split": _against_split,
     "squeeze": _against_squeeze,
     "strides": _against_strides,
+    "unbatched": _against_batch_packing,
     "undilated": _against_any_dilation,
     "zeros": _against_constants,
 }

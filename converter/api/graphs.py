@@ -63,7 +63,7 @@ class Lowering:
         from ..raising.relower import relower
         from ..targets import target_of
 
-        target = target_of(self.settings.target)
+        target, stays_float = target_of(self.settings.target), recipe_of(self.settings) is None
         custom = bool(self.settings.allow_custom_ops)
         graphs = [self._lowered(source, custom) for source in self.sources]
         if self.settings.conversion_summary_dir is not None:
@@ -76,9 +76,9 @@ class Lowering:
             relower(graph, target)
             optimize(graph, self._note_run, numbers, bool(self.settings.unfold_batchmatmul))
             if not graph.is_final:
-                rewrite_for_target(graph, target, recipe_of(self.settings) is None)
+                rewrite_for_target(graph, target, stays_float)
                 check_sizes(graph)
-        if target.name == "litert":  # nothing later writes what it lacks otherwise
+        if target.name == "litert" and stays_float:  # before such a file is written
             target.check(graphs)
         self._draw("after_passes", graphs)
         return graphs
