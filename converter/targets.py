@@ -37,6 +37,23 @@ BROADCAST_ADJOINT = 22  # that whose BATCH_MATMUL broadcasts what it transposes
 MAX_SHOWN = 5  # operators named in a message
 MAX_SOFTMAX = 16_000  # elements, on an Edge TPU
 
+STABLEHLO = """
+ABS BROADCAST_IN_DIM CBRT CLAMP COMPARE CONCATENATE CONVERT CONVOLUTION COSINE CUSTOM_CALL
+DIVIDE DOT_GENERAL DYNAMIC_SLICE DYNAMIC_UPDATE_SLICE EXPONENTIAL FLOOR IOTA LOG LOGISTIC NEGATE
+OR POWER REDUCE REMAINDER RESHAPE RSQRT SELECT SLICE SORT SUBTRACT TANH TRANSPOSE WHILE
+"""
+LACKING = frozenset(("CALL", "CONCAT_EMBEDDINGS", *(f"STABLEHLO_{x}" for x in STABLEHLO.split())))
+"""Operators of the schema without a kernel in any LiteRT; a test asks the newest one."""
+
+FOLDS = frozenset(f"STABLEHLO_{fold}" for fold in ("ADD", "MAXIMUM", "MINIMUM", "MULTIPLY"))
+BODIES = {
+    "STABLEHLO_REDUCE_WINDOW": FOLDS
+    | {"ADD", "LOGICAL_AND", "LOGICAL_OR", "MAXIMUM", "MINIMUM", "MUL"}
+    | {"STABLEHLO_AND", "STABLEHLO_OR"},
+    "STABLEHLO_SCATTER": FOLDS | {""},
+}
+"""Operators of a body -> the one operator that LiteRT takes there, empty for none."""
+
 EDGETPU = {
     "ADD": "",
     "AVERAGE_POOL_2D": "activation",
@@ -52,7 +69,7 @@ EDGETPU = {
     "MEAN": "image",
     "MINIMUM": "",
     "MUL": "",
-    "PACK": "",
+    "PACK": "unbatched",
     "PAD": "image_padding",
     "PRELU": "channels",
     "QUANTIZE": "",
@@ -96,7 +113,15 @@ class Target:
 
     def reason_against(self, op: Op) -> str:
         """Why the runtime does not run an operator, empty when it does as far as is known."""
-        if self.name in NEWEST_RUNTIMES:
+        if self.name == "flatlite":
+            return ""
+        if op.kind in LACKING:
+            return "LiteRT has no kernel for it"
+        if op.kind in BODIES and (reason := _against_body(op)):
+            return reason
+        if op.kind == "FAKE_QUANT" and op.options.narrow_range:
+            return "it takes no narrow_range"
+        if self.name == "litert":
             return ""
         if self.is_static and (reason := _against_sizes(op)):
             return reason
@@ -131,6 +156,15 @@ class Target:
             f"the target {self.name} does not run all operators of the model; change them in the "
             "source, or choose another target:\n  " + "\n  ".join([*refusals[:MAX_SHOWN], *more])
         )
+
+
+def _against_body(op: Op) -> str:
+    """Why LiteRT does not run an operator with the graph that joins two elements."""
+    kinds = [inner.kind for inner in op.graphs[0].ops] or [""]
+    if len(kinds) == 1 and kinds[0] in BODIES[op.kind]:
+        return ""
+    allowed = ", ".join(sorted(filter(None, BODIES[op.kind])))
+    return f"its body must be one operator of {allowed}, got {', '.join(kinds)}"
 
 
 def _against_sizes(op: Op) -> str:
@@ -229,6 +263,10 @@ def _against_results(op: Op, minor: int) -> str:
         return f"it does not repeat '{op.inputs[1].name}' for a transposed '{op.inputs[0].name}'"
     if minor > RECORDED:
         return ""
+    if op.kind == "LSH_PROJECTION" and len(op.inputs) > 2 and op.input(2) is None:
+        return "it takes two operands, or weights as the third"
+    if op.kind == "SPARSE_TO_DENSE" and 0 in (op.inputs[0].rank, op.inputs[2].rank):
+        return "it takes a row of indices and a value for each place"
     if op.kind == "REVERSE_V2" and op.inputs[1].sizes != (1,):
         return "it reverses one dimension at a time"
     is_hybrid = op.kind == "BATCH_MATMUL" and op.inputs[0].dtype == np.float32
@@ -373,6 +411,11 @@ def _against_squeeze(op: Op) -> str:
     return "" if is_leading else "only leading dimensions of 1 are taken away"
 
 
+def _against_batch_packing(op: Op) -> str:
+    is_batch = op.options.axis in (0, -(op.output.rank or 0))
+    return "nothing is packed along the batch" if is_batch else ""
+
+
 LIMITS: dict[str, Callable[[Op], str]] = {
     "activation": _against_activation,
     "batch": _against_batch,
@@ -384,6 +427,7 @@ LIMITS: dict[str, Callable[[Op], str]] = {
     "split": _against_split,
     "squeeze": _against_squeeze,
     "strides": _against_strides,
+    "unbatched": _against_batch_packing,
     "undilated": _against_any_dilation,
     "zeros": _against_constants,
 }

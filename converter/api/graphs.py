@@ -60,9 +60,10 @@ class Lowering:
         from ..passes import optimize
         from ..passes.targets import rewrite_for_target
         from ..quantize.settings_recipe import recipe_of
+        from ..raising.relower import relower
         from ..targets import target_of
 
-        target = target_of(self.settings.target)
+        target, stays_float = target_of(self.settings.target), recipe_of(self.settings) is None
         custom = bool(self.settings.allow_custom_ops)
         graphs = [self._lowered(source, custom) for source in self.sources]
         if self.settings.conversion_summary_dir is not None:
@@ -72,10 +73,13 @@ class Lowering:
         self._draw("before_passes", graphs)
         self.scaled_inputs = {name for graph in graphs for name in scaled_inputs(graph)}
         for graph in graphs:
+            relower(graph, target)
             optimize(graph, self._note_run, numbers, bool(self.settings.unfold_batchmatmul))
             if not graph.is_final:
-                rewrite_for_target(graph, target, recipe_of(self.settings) is None)
+                rewrite_for_target(graph, target, stays_float)
                 check_sizes(graph)
+        if target.name == "litert" and stays_float:  # before such a file is written
+            target.check(graphs)
         self._draw("after_passes", graphs)
         return graphs
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ir.graph import Graph
 from .activation import fuse_activation, recognise_clipping
+from .booleans import compare_casts
 from .branches import copy_repeated_results, trim_branches
 from .directions import fuse_directions
 from .driver import Observer, Pass, run_once, run_until_settled
@@ -26,6 +27,7 @@ from .fold import (
     share_zeros,
 )
 from .formulas import fuse_gelu, fuse_hard_swish, fuse_leaky_relu, fuse_prelu
+from .hoist import hoist_invariants
 from .identities import (
     divide_by_multiplying,
     merge_casts,
@@ -58,7 +60,7 @@ from .linear import (
     merge_matmul_reshape,
     move_bias_to_addend,
 )
-from .loop_values import copy_exchanged_values, merge_loop_values
+from .loop_values import copy_exchanged_values, merge_loop_values, order_exchanged_values
 from .norms import (
     factor_difference,
     factor_mixture,
@@ -148,6 +150,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (fuse_layer_norm, "after its difference is factored and its root is an RSQRT"),
     (divide_by_multiplying, "after the formulas; multiplications merge, divisions do not"),
     (compare_extremes, "after the formulas, of which the norms subtract extremes"),
+    (compare_casts, "beside it"),
     (take_negation, "after the formulas, some of which have a NEG"),
     (recognise_clipping, "gives the RELUs that are fused below"),
     (matmul_to_fully_connected, "only FULLY_CONNECTED takes a bias"),
@@ -195,6 +198,10 @@ factors for their channels make uneven, which a float32 file may become, too.
 LAST: tuple[tuple[Pass, str], ...] = (
     (write_states, "once for all sequences, before each becomes an operator"),
     (fuse_directions, "with the states that both have then"),
+    (hoist_invariants, "once recurrent layers are no longer looked for in bodies"),
+    (compare_casts, "of what was hoisted"),
+    (trim_loops, "drops what only hoisted operators read"),
+    (order_exchanged_values, "before the values that remain are copied"),
     (copy_exchanged_values, "once no pass takes the copies for identities"),
     (copy_repeated_results, "with them"),
     (replace_operators, "no pass need know what LiteRT has no kernel for"),

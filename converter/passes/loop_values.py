@@ -49,6 +49,50 @@ def merge_loop_values(graph: Graph, op: Op) -> bool:
 
 
 @rewrite("WHILE")
+def order_exchanged_values(graph: Graph, op: Op) -> bool:
+    """Puts loop values that take the place of another one before it.
+
+        WHILE(a, b, c: b', a, c')      becomes      WHILE(b, a, c: a, b', c')
+
+    LiteRT writes the values of the next iteration in their order over those of this one. Holds off
+    where another operator calls the same graphs; of values that go round one remains to be copied.
+    """
+    condition, body = op.graphs
+    order = _order_of_writing(body)
+    if order == list(range(len(order))) or shares_graphs(graph, op):
+        return False
+    for callee in (condition, body):
+        callee.inputs = [callee.inputs[i] for i in order]
+    body.outputs = [body.outputs[i] for i in order]
+    body.output_names = None
+    for k, tensor in enumerate([op.inputs[i] for i in order]):
+        op.set_input(k, tensor)
+    op.outputs = [op.outputs[i] for i in order]
+    return True
+
+
+def _order_of_writing(body: Graph) -> list[int]:
+    """The loop values, each before the one whose value it takes over, as they are otherwise."""
+    positions = {id(tensor): i for i, tensor in enumerate(body.inputs)}
+    takers: dict[int, list[int]] = {}
+    for j, tensor in enumerate(body.outputs):
+        i = positions.get(id(tensor), j)
+        if i != j:
+            takers.setdefault(i, []).append(j)
+    order: dict[int, None] = {}
+    for last in range(len(body.inputs)):
+        waiting, seen = [last], {last}
+        while waiting:
+            missing = [j for j in takers.get(waiting[-1], ()) if j not in order and j not in seen]
+            if missing:
+                waiting.append(missing[0])
+                seen.add(missing[0])
+            else:
+                order.setdefault(waiting.pop())
+    return list(order)
+
+
+@rewrite("WHILE")
 def copy_exchanged_values(graph: Graph, op: Op) -> bool:
     """Copies loop values that take the place of a later one.
 

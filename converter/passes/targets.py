@@ -312,6 +312,25 @@ def _with_fewer_axes(op: Op, b: Builder) -> Tensor | None:
     return b.RESHAPE(y, sizes, new_shape=sizes)
 
 
+def _without_weights(op: Op, b: Builder) -> Tensor | None:
+    """LSH_PROJECTION of two operands rather than of three of which the last is left out."""
+    return b.LSH_PROJECTION(*op.inputs[:2], **options_of(op))
+
+
+def _with_rows(op: Op, b: Builder) -> Tensor | None:
+    """SPARSE_TO_DENSE with a row of indices and a value for each place."""
+    indices, shape, values, default = op.inputs
+    if not indices.is_static:
+        return None
+    n = 1 if indices.rank == 0 else indices.dims[0] or 0
+    if indices.rank == 0:
+        indices = b.RESHAPE(indices, np.ones(1, np.int32))
+    if values.rank == 0:
+        sizes = np.array([n], np.int32)
+        values = b.RESHAPE(values, sizes) if n == 1 else b.FILL(sizes, values)
+    return b.SPARSE_TO_DENSE(indices, shape, values, default, **options_of(op))
+
+
 LAST = frozenset({"GELU"})
 """Operators that a quantizer looks at as a whole."""
 RULES: dict[str, Rule] = {
@@ -323,10 +342,12 @@ RULES: dict[str, Rule] = {
     "FULLY_CONNECTED": _first(_with_float_weights(1), _with_usual_bias),
     "GATHER_ND": _of_bytes,
     "GELU": _gelu,
-    "POW": _power,
+    "LSH_PROJECTION": _without_weights,
+    "POW": _first(_power, _with_fewer_axes),
     "PRELU": _prelu,
     "REDUCE_PROD": _product,
     "REVERSE_V2": _one_by_one,
+    "SPARSE_TO_DENSE": _with_rows,
     "SUM": _sum,
     "TILE": _tile,
     "TRANSPOSE_CONV": _first(_with_float_weights(1), _with_usual_bias),

@@ -46,6 +46,8 @@ def logic(node, x, y):
 @raises("STABLEHLO_COMPARE")
 def compare(node, x, y):
     """A comparison."""
+    is_total = node.option("StablehloComparisonType", "compare_type").endswith("TOTAL_ORDER")
+    node.require(not is_total or x.dtype.kind in "biu", "floats must not be in a total order")
     name = node.option("StablehloComparisonDirection", "comparison_direction")
     if x.dtype == np.bool_ and not name.endswith(("EQ", "NE")):
         x, y = (ops.Cast(operand, DstT=np.uint8) for operand in (x, y))
@@ -54,17 +56,35 @@ def compare(node, x, y):
 
 @raises("STABLEHLO_DIVIDE")
 def divide(node, x, y):
-    """A quotient; of integers without its fraction."""
-    return ops.RealDiv(x, y) if x.dtype.kind in "fc" else ops.Div(x, y)
+    """A quotient; of integers without its fraction, and all bits where y is 0."""
+    if x.dtype.kind in "fc":
+        return ops.RealDiv(x, y)
+    divisor, is_zero = divisible(node, y)
+    quotient, all_bits = ops.Div(x, divisor), -1 if y.dtype.kind == "i" else np.iinfo(y.dtype).max
+    return quotient if is_zero is None else ops.SelectV2(is_zero, number(all_bits, y), quotient)
+
+
+def divisible(node, y):
+    """Integers to divide by, 1 in the place of 0, and where they are 0; None where none is."""
+    known = node.known(1)
+    if known is not None and known.all():
+        return y, None
+    is_zero = ops.Equal(y, number(0, y))
+    return ops.SelectV2(is_zero, ops.OnesLike(y), y), is_zero
 
 
 @raises("STABLEHLO_REMAINDER")
 def remainder(node, x, y):
-    """The remainder with the sign of x."""
-    if x.dtype.kind not in "iu" or x.dtype.itemsize >= 4:
+    """The remainder with the sign of x; x where an integer y is 0."""
+    if x.dtype.kind not in "iu":
         return ops.TruncateMod(x, y)
-    wide = (ops.Cast(operand, DstT=np.int32) for operand in (x, y))
-    return ops.Cast(ops.TruncateMod(*wide), DstT=x.dtype)
+    divisor, is_zero = divisible(node, y)
+    if x.dtype.itemsize >= 4:
+        result = ops.TruncateMod(x, divisor)
+    else:
+        wide = (ops.Cast(operand, DstT=np.int32) for operand in (x, divisor))
+        result = ops.Cast(ops.TruncateMod(*wide), DstT=x.dtype)
+    return result if is_zero is None else ops.SelectV2(is_zero, x, result)
 
 
 @raises("STABLEHLO_CONVERT")

@@ -179,6 +179,10 @@ def _ports(spec: SubgraphSpec, ends: Sequence[int], names: dict[str, int]) -> tu
     return tuple(ports)
 
 
+MAX_INLINED = 10_000
+"""Operators of a subgraph that may stand in the place of its CALL."""
+
+
 class _Reader:
     """Makes graphs of the subgraphs of a file, each once; `final` ones as the file states them."""
 
@@ -187,6 +191,7 @@ class _Reader:
         self.scope = scope
         self.final = final
         self.graphs: dict[int, Graph] = {}
+        self.n_operators: dict[int, int] = {}
 
     def graph(self, index: int, shapes: Sequence[Shape] | None = None) -> Graph:
         """The IR of subgraph `index`; `shapes` of inputs instead of those in the file."""
@@ -220,10 +225,14 @@ class _Reader:
         tensors: dict[int, Tensor],
         b: Builder,
     ) -> None:
-        """Puts one operator of the file at the end of the graph."""
+        """Puts one operator of the file at the end of the graph, or those that it calls."""
         inputs = [
             None if i < 0 else self._operand(spec.tensors[i], tensors, b) for i in operator.inputs
         ]
+        called = self._called(operator)
+        if called is not None and self._may_inline(called, inputs):
+            tensors.update(self._inlined(graph, called, operator, inputs, b))
+            return
         for i, tensor in zip(operator.inputs, inputs, strict=True):
             if tensor is not None and tensor.is_constant:
                 tensor.grid = self.grids.get((spec.index, i))
@@ -254,10 +263,60 @@ class _Reader:
             tensors[i] = result
         graph.append(op)
 
+    def _called(self, operator: OperatorSpec) -> SubgraphSpec | None:
+        """What a CALL runs; None for other operators."""
+        if operator.kind != "CALL" or operator.options is None:
+            return None
+        return self.model.subgraph(operator.options.subgraph)
+
+    def _may_inline(self, called: SubgraphSpec, inputs: Sequence[Tensor | None]) -> bool:
+        """Whether what a CALL runs may stand in its place.
+
+        Holds off on variables, which belong to the subgraph, on operands that it takes for others
+        than they are, and on models that would be too long.
+        """
+        if self._n_operators(called.index) > MAX_INLINED:
+            return False
+        if any(tensor.is_variable for tensor in called.tensors):
+            return False
+        parameters = (called.tensors[i] for i in called.inputs)
+        return all(
+            x is not None and (x.dtype, x.quantization) == (spec.dtype, spec.quantization)
+            for x, spec in zip(inputs, parameters, strict=True)
+        )
+
+    def _n_operators(self, index: int) -> int:
+        """How many operators a subgraph has with those that its CALLs run."""
+        if index not in self.n_operators:
+            operators = self.model.subgraph(index).operators
+            called = [spec.index for spec in map(self._called, operators) if spec is not None]
+            self.n_operators[index] = len(operators) + sum(map(self._n_operators, called))
+        return self.n_operators[index]
+
+    def _inlined(
+        self,
+        graph: Graph,
+        called: SubgraphSpec,
+        call: OperatorSpec,
+        inputs: Sequence[Tensor | None],
+        b: Builder,
+    ) -> dict[int, Tensor]:
+        """The results of a CALL, by their numbers in the caller, of the operators that it runs.
+
+        LiteRT has no kernel for CALL.
+        """
+        tensors = {i: x for i, x in zip(called.inputs, inputs, strict=True) if x is not None}
+        for operator in called.operators:
+            self._append(graph, called, operator, tensors, b)
+        results = [self._operand(called.tensors[i], tensors, b) for i in called.outputs]
+        return dict(zip(call.outputs, results, strict=True))
+
     def _results(self, graph: Graph, op: Op, specs: list[TensorSpec]) -> list[Tensor]:
         """What an operator results in; what the file says where the interpreter lacks it."""
         dtypes = [spec.dtype for spec in specs]
         if not self.final and op.kind != "CUSTOM" and not op.graphs:
+            if op.kind.startswith("STABLEHLO_"):  # the file alone has the shapes of some
+                op.outputs = [declared(graph, spec) for spec in specs]
             return infer(graph, op, dtypes)
         results = [declared(graph, spec) for spec in specs]
         if op.kind == "CUSTOM" or op.graphs or all(result.is_static for result in results):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import count, cycle
+from itertools import count, cycle, permutations, product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,9 @@ RANKS = (2, 1, 3, 4, 0)
 """Those of inputs of which none is known, in turn."""
 
 MAX_RANK = 8  # a list of integers that is longer is no shape and no list of axes
+
+CONVOLVED = {3, 4, 5}
+"""Dimensions of images and filters."""
 
 WORDS = (b"", b"a", b"Ab c", b"hello", b"the", b"\xc3\xa9t\xc3\xa9", b"0", b"-12", b"UNK", b"yes")
 NUMERALS = (b"0", b"1", b"-12", b"2")
@@ -200,7 +203,26 @@ def _shapes_to_give(arrays: Sequence[np.ndarray]) -> Iterator[tuple[int, ...]]:
     shapes = dict.fromkeys(x.shape for x in arrays if x.ndim)
     sizes = dict.fromkeys(n for shape in shapes for n in shape)
     changed = ((*shape[:-1], n) for shape in shapes for n in sizes)
-    yield from dict.fromkeys((*shapes, *((n,) for n in sizes), *changed))
+    yield from dict.fromkeys((*shapes, *((n,) for n in sizes), *changed, *_enlarged(arrays)))
+
+
+def _enlarged(arrays: Sequence[np.ndarray]) -> Iterator[tuple[int, ...]]:
+    """What transposed convolutions give for some inputs, at the strides and paddings in use.
+
+    Filters end in the channels of the input, those of the result come right before or first.
+    """
+    lengths = {x.size for x in arrays if _is_list(x)}
+    images = [x.shape for x in arrays if x.ndim in lengths & CONVOLVED]
+    for image, filters in permutations(images, 2):
+        if image[-1] != filters[-1]:
+            continue
+        rank = len(image) - 2
+        for strides in ((3,) * rank, *product((1, 2), repeat=rank)):
+            same = np.multiply(strides, image[1:-1])
+            for channels, window in ((filters[-2], filters[:-2]), (filters[0], filters[1:-1])):
+                valid = same - strides + np.maximum(window, strides)
+                for spatial in (same, valid):
+                    yield (image[0], *map(int, spatial), channels)
 
 
 def _along(x: np.ndarray, axis: int | None) -> np.ndarray:

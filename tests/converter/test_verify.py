@@ -272,6 +272,11 @@ REDRAWN = {
     "a shape": ("Reshape", [((2, 3), "f4"), ((2,), "i4")], {}),
     "the shape of updates": ("ScatterNd", [((4, 2), "i4"), ((4, 5), "f4"), ((3,), "i4")], {}),
     "the only index": ("Gather", [((1, 3), "f4"), ((9,), "i4")], {}),
+    "the size of a larger image": (
+        "Conv3DBackpropInputV2",
+        [((5,), "i4"), ((2, 2, 2, 3, 2), "f4"), ((2, 3, 4, 5, 2), "f4")],
+        {"strides": [1, 1, 2, 1, 1], "padding": b"VALID"},
+    ),
     "texts": ("Equal", [((3,), object), ((3,), object)], {}),
 }
 

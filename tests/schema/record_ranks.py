@@ -4,7 +4,7 @@
     .venv/bin/python tests/schema/record_ranks.py tflite_runtime PYTHON
 
 PYTHON has the runtime, as for record_targets.py. Elementwise operators get operands of two shapes,
-one that each other dimension is repeated of, as float32, int32 and int8 with scales.
+one that each other dimension is repeated of, as float32, int32, int8 with scales and bool.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ CHILD = Path(__file__).with_name("runtime_child.py")
 RANKS = range(3, 8)
 BINARY = (
     *("ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE", "EQUAL", "GREATER"),
-    *("GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"),
+    *("GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL", "POW", "FLOOR_DIV", "FLOOR_MOD"),
+    "ATAN2",
 )
+LOGICAL = ("LOGICAL_AND", "LOGICAL_OR")
 
 
 def i32(*values):
@@ -80,10 +82,10 @@ def broadcast(kind: str, dtype: str, rank: int):
 
 def broadcasts(runtime: str, python: str) -> None:
     """Prints how many dimensions operands may have that repeat each other's."""
-    for dtype in ("float32", "int32", "int8"):
+    for dtype in ("float32", "int32", "int8", "bool"):
         tried: dict[str, list[int]] = {}
         with tempfile.TemporaryDirectory() as folder:
-            for kind in BINARY:
+            for kind in LOGICAL if dtype == "bool" else BINARY:
                 for rank in RANKS:
                     try:
                         graph, arrays = broadcast(kind, dtype, rank)

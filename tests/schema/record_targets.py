@@ -24,7 +24,7 @@ import numpy as np
 import operator_starts
 from building import Builder, save
 from operator_starts import Start
-from prove_targets import LARGEST, trial
+from prove_targets import LARGEST, as_bytes, trial
 from record_operators import ORDER, built, described, neighbours, one_each, same
 
 from flatlite.lite import Interpreter
@@ -39,7 +39,7 @@ MANY = 8  # operands and results of recurrent operators, whose types stay those 
 MAX_STARTS = 2  # cases that the same types are tried with
 TYPES = {
     *("f32", "f16", "i8", "u8", "i16", "i32", "i64", "u16", "u32", "u64", "bool"),
-    *("f64", "c64", "c128", "qi8", "qu8", "qi16", "qi32", "qi64", "-"),
+    *("f64", "c64", "c128", "str", "qi8", "qu8", "qi16", "qi32", "qi64", "-"),
 }
 """Those that either runtime has kernels for."""
 
@@ -110,7 +110,7 @@ def models(kind: str) -> Iterator[tuple[tuple[str, ...], int, bytes, list]]:
             tried_with[codes] += 1
             content, feeds = built(start, codes)
             single = one_each(row, codes[: len(start.inputs)], codes[len(start.inputs) :])
-            if single is None or any(x.dtype == object for x in feeds):
+            if single is None:
                 continue
             n_computed = len(feeds) if codes == start.codes else 1
             for computed in range(max(n_computed, 1)):
@@ -188,7 +188,7 @@ def write_models(folder: str) -> Tried:
         path = Path(folder, f"{len(tried):06}")
         tried[path.name] = used
         path.with_suffix(".tflite").write_bytes(content)
-        np.savez(path.with_suffix(".npz"), **{str(i): x for i, x in enumerate(feeds)})
+        np.savez(path.with_suffix(".npz"), **{str(i): as_bytes(x) for i, x in enumerate(feeds)})
 
     for kind in operators.kinds():
         if kind.startswith("STABLEHLO_"):  # newer than both runtimes
@@ -228,7 +228,8 @@ def agrees(path: Path) -> bool:
     for detail, key in zip(interpreter.get_input_details(), inputs.files, strict=False):
         interpreter.set_tensor(detail["index"], inputs[key])
     interpreter.invoke()
-    ours = [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+    details = interpreter.get_output_details()
+    ours = [as_bytes(interpreter.get_tensor(d["index"])) for d in details]
     theirs = [results[str(i)] for i in range(len(results.files))]
     return all(
         a.shape == b.shape and same(a, b.astype(a.dtype) if b.dtype.kind == "V" else b, 2)

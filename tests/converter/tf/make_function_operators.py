@@ -41,6 +41,38 @@ def clipped(*gradients):
     return tf.clip_by_global_norm(gradients, 1.5)
 
 
+def search(maze):
+    """Steps to each place of a maze; its walls are compared in every iteration."""
+    walls = tf.cast(maze > 0, tf.float32)
+    steps = tf.tensor_scatter_nd_update(tf.fill(maze.shape, 99.0), [[0, 0]], [0.0])
+    for _ in tf.range(6):
+        padded = tf.pad(steps, [[1, 1], [1, 1]], constant_values=99.0)
+        beside = tf.minimum(padded[1:-1, :-2], padded[1:-1, 2:])
+        nearest = tf.minimum(tf.minimum(padded[:-2, 1:-1], padded[2:, 1:-1]), beside)
+        steps = tf.where(walls > 0, steps, tf.minimum(steps, nearest + 1))
+    return steps
+
+
+def wave(x):
+    """Values of which one becomes what another was."""
+    before = x
+    for _ in tf.range(4):
+        x, before = 2 * x - before + 0.1 * (tf.roll(x, 1, 0) - x), x
+    return x
+
+
+def exchange(x, y):
+    for _ in tf.range(5):
+        x, y = y, x + 1
+    return x - y
+
+
+def invariant(x, y):
+    for _ in tf.range(tf.cast(tf.reduce_max(y), tf.int32) + 2):
+        x = tf.nn.softmax(x @ (tf.transpose(y) + tf.exp(y))) * tf.reduce_max(y)
+    return x
+
+
 CASES: dict[str, tuple[Callable, Sequence[np.ndarray]]] = {
     "boxes/v3": (best_of(3), [BOXES, SCORES]),
     "boxes/v4": (best_of(4), [BOXES, SCORES]),
@@ -101,6 +133,10 @@ CASES: dict[str, tuple[Callable, Sequence[np.ndarray]]] = {
     "norm/of_two": (clipped, [BOXES, SCORES]),
     "norm/of_three": (clipped, [BOXES, SCORES, ROWS]),
     "norm/global": (lambda x, y: tf.linalg.global_norm([x, y]), [BOXES, SCORES]),
+    "loop/maze": (search, [np.int32(np.random.default_rng(0).normal(size=(6, 6)))]),
+    "loop/wave": (wave, [BOXES]),
+    "loop/exchange": (exchange, [BOXES, BOXES[::-1]]),
+    "loop/invariant": (invariant, [BOXES[:4], BOXES[4:8]]),
 }  # fmt: skip
 
 
