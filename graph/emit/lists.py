@@ -16,11 +16,12 @@ import numpy as np
 
 from ...engine.families.elementwise import elementwise
 from ...engine.families.layout import fill, move
-from ...engine.plan.buffer import ARENA, PERSISTENT, Buffer, Storage, arena, constant
+from ...engine.plan.buffer import ARENA, PERSISTENT, Buffer, Storage, arena, constant, persistent
 from ...schema import dtypes
 from ..core.shapes import Shape, is_static, merge
 from ..ops.state.tensorlist import MAX_LENGTH, TensorList
 from .elementwise import no_limits
+from .growing_memory import growing, grows
 
 if TYPE_CHECKING:
     from ...engine.plan.instruction import Tag
@@ -52,6 +53,7 @@ class ListBuffer(Buffer):
             yet, of a list without values. Of lists, those of their elements one after another.
         inner: What the elements are, where they are lists.
         items: [capacity, *element]; None where all elements are zeros but those in `written`.
+            Memory that grows where nothing bounds how many there are.
         written: (index, element, operation) of what was written to a list of zeros.
         length: how many elements there are: a number, or the int32 that says so when it runs.
         n_pushed: by how many elements it has grown since the loop began in which it is.
@@ -69,7 +71,8 @@ class ListBuffer(Buffer):
         n_pushed: int = 0,
         inner: Inner | None = None,
     ):
-        super().__init__(np.dtype(object), (), Storage(ARENA, 0))
+        lasts = grows(items) and not (isinstance(length, Buffer) and length.storage.kind == ARENA)
+        super().__init__(np.dtype(object), (), Storage(PERSISTENT if lasts else ARENA, 0))
         self.element_dtype, self.element, self.length = element_dtype, element, length
         self.items, self.written, self.n_pushed = items, written, n_pushed
         self.inner = inner
@@ -78,6 +81,16 @@ class ListBuffer(Buffer):
     def is_open(self) -> bool:
         """Whether it has no memory, as its elements' shape is not known, or how many there are."""
         return self.items is None and not (is_static(self.element) and isinstance(self.length, int))
+
+    @property
+    def grows(self) -> bool:
+        """Whether its memory takes any number of elements."""
+        return grows(self.items)
+
+    @property
+    def count(self) -> Buffer:
+        """How many elements there are, as instructions read it."""
+        return constant(np.int32(self.length)) if isinstance(self.length, int) else self.length
 
     @property
     def parts(self) -> list[Buffer]:
@@ -137,7 +150,9 @@ def materialized(program: Program, x: ListBuffer, capacity: int | None = None) -
     if x.items is not None:
         return x
     n = x.length if capacity is None else capacity
-    if not is_static(x.element) or not isinstance(n, int):
+    if not isinstance(n, int):
+        return moved(program, x, memory_of(x))
+    if not is_static(x.element):
         raise NotNative
     items = arena((n, *x.element), x.element_dtype)
     if items.size:
@@ -145,6 +160,46 @@ def materialized(program: Program, x: ListBuffer, capacity: int | None = None) -
     _write_all(program, "write", items, x)
     return ListBuffer(
         x.element_dtype, x.element, x.length, items, n_pushed=x.n_pushed, inner=x.inner
+    )
+
+
+def memory_of(x: ListBuffer) -> Buffer:
+    """New memory for any number of elements of a list; raises NotNative where there is none."""
+    memory = growing(x.element, x.element_dtype) if is_static(x.element) else None
+    if memory is None:
+        raise NotNative
+    return memory
+
+
+def moved(program: Program, x: ListBuffer, memory: Buffer) -> ListBuffer:
+    """The list in memory that grows."""
+    rows = memory.reshape((memory.shape[0], memory.size // memory.shape[0]))
+    none = constant(np.int32(0)).reshape((1,))
+    if x.items is not None:
+        whole = x.items.reshape((x.items.shape[0], rows.shape[1]))
+        program.call("lists.append", whole, x.count.ravel(), none, rows)
+    else:
+        program.call("lists.resize", none, x.count.ravel(), rows)
+        _write_all(program, "write", memory, x)
+    return ListBuffer(
+        x.element_dtype, x.element, x.length, memory, n_pushed=x.n_pushed, inner=x.inner
+    )
+
+
+def _place(
+    program: Program, x: ListBuffer, index: Buffer, item: Buffer, *, may_grow: bool
+) -> ListBuffer:
+    """The list, in memory that grows, with an item at an index."""
+    assert x.items is not None
+    rows = x.items.reshape((x.items.shape[0], item.size))
+    length = arena((), INT32)
+    program.call(
+        "lists.place",
+        *(index.ravel(), item.ravel(), x.count.ravel(), rows, length.ravel()),
+        may_grow=int(may_grow),
+    )
+    return ListBuffer(
+        x.element_dtype, x.element, length, x.items, n_pushed=x.n_pushed, inner=x.inner
     )
 
 
@@ -216,8 +271,10 @@ def _owned(program: Program, x: ListBuffer, in_use: Container[Storage]) -> ListB
     """The list with memory that may be written to: that of `x` where nobody reads it later."""
     whole = materialized(program, x)
     assert whole.items is not None
-    if whole.items.storage not in in_use and whole.items.storage.kind == ARENA:
+    if whole.items.storage not in in_use and (whole.items.storage.kind == ARENA or whole.grows):
         return whole
+    if whole.grows:
+        return moved(program, whole, memory_of(whole))
     items = arena(whole.items.shape, whole.items.dtype)
     move(program, whole.items, items)
     return ListBuffer(
@@ -262,7 +319,13 @@ def _reserve(
 ) -> Emitted:
     shape, n = inputs
     dtype = cast("np.dtype", op.get_attr("element_dtype"))
-    if n.value is None or not fits(dtype) or not 0 <= int(n.value) <= MAX_LENGTH:
+    if not fits(dtype) or n.ndim:
+        return None
+    if n.value is None:
+        length = persistent((), INT32)
+        program.call("lists.reserve", n.ravel(), length.ravel())
+        return [ListBuffer(dtype, _spelled(shape), length)]
+    if not 0 <= int(n.value) <= MAX_LENGTH:
         return None
     return [ListBuffer(dtype, _spelled(shape), int(n.value))]
 
@@ -310,15 +373,18 @@ def _get_item(
 ) -> Emitted:
     x, index, shape = inputs
     assert isinstance(x, ListBuffer)
-    if not isinstance(x.length, int):
-        return None
     known = _element(x, _spelled(shape))
     if not is_static(known):
         return None
     whole = ListBuffer(x.element_dtype, known, x.length, x.items, x.written)
     items = materialized(program, whole).items
     assert items is not None
-    return [_read(program, items, index)]
+    if isinstance(x.length, int) and not grows(items):
+        return [_read(program, items, index)]
+    out = arena(known, x.element_dtype)
+    rows = items.reshape((items.shape[0], out.size))
+    program.call("lists.read", index.ravel(), x.count.ravel(), rows, out.ravel())
+    return [out]
 
 
 def _set_item(
@@ -326,11 +392,15 @@ def _set_item(
 ) -> Emitted:
     x, index, item = inputs
     assert isinstance(x, ListBuffer)
-    if op.get_attr("resize_if_index_out_of_bounds") or not isinstance(x.length, int):
-        return None
+    may_grow = bool(op.get_attr("resize_if_index_out_of_bounds"))
     known = ListBuffer(
         x.element_dtype, _element(x, item.shape), x.length, x.items, x.written, x.n_pushed
     )
+    if may_grow and not x.grows:
+        known = moved(program, known, memory_of(known))
+    if may_grow or x.grows or not isinstance(x.length, int):
+        result = _owned(program, known, in_use)
+        return [_place(program, result, index, item, may_grow=may_grow)]
     if x.items is None and not x.written:
         known.written = ((index, item, program.tag),)
         return [known]
@@ -356,12 +426,12 @@ def _push_back(
     if isinstance(item, ListBuffer) or x.element_dtype.hasobject:
         x, item = _with_inner(program, x, item)
     element, n_pushed = _element(x, item.shape), x.n_pushed + 1
-    if isinstance(x.length, int):
+    if isinstance(x.length, int) and not x.grows:
         n, items = x.length + 1, _longer(program, x, item)
     else:
         items = _owned(program, x, in_use).items
         assert items is not None
-        _write(program, "write", items, x.length, item)
+        _write(program, "write", items, x.count, item)
         n = _add_to(program, x.length, 1)
     return [ListBuffer(x.element_dtype, element, n, items, n_pushed=n_pushed, inner=x.inner)]
 
@@ -415,6 +485,20 @@ def _pop_back(
     n_pushed = x.n_pushed - 1
     shorter = ListBuffer(x.element_dtype, element, n, x.items, n_pushed=n_pushed, inner=x.inner)
     return [shorter, item]
+
+
+def _resize(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    x, n = inputs
+    assert isinstance(x, ListBuffer)
+    result = _owned(program, moved(program, x, memory_of(x)) if not x.grows else x, in_use)
+    items, length = result.items, arena((), INT32)
+    assert items is not None
+    rows = items.reshape((items.shape[0], items.size // items.shape[0]))
+    program.call("lists.resize", x.count.ravel(), n.ravel(), rows)
+    move(program, n, length)
+    return [ListBuffer(x.element_dtype, x.element, length, items, n_pushed=x.n_pushed)]
 
 
 def _zeros_like(
@@ -503,6 +587,7 @@ ROWS: Rows = {
     "TensorListPopBack": _pop_back,
     "TensorListPushBack": _push_back,
     "TensorListReserve": _reserve,
+    "TensorListResize": _resize,
     "TensorListSetItem": _set_item,
     "TensorListStack": _stack,
     "ZerosLike": _zeros_like,

@@ -1,20 +1,15 @@
-"""Stacks of TensorFlow 1 as memory of the engine: what gradients of loops keep.
-
-How many elements there will be is not known, so each stack has more addresses than it ever uses:
-memory comes when something is written there.
-"""
+"""Stacks of TensorFlow 1 as memory of the engine: what gradients of loops keep."""
 
 from __future__ import annotations
 
-import mmap
-import sys
 from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.plan.buffer import PERSISTENT, Buffer, Storage, arena, persistent
+from ...engine.plan.buffer import Buffer, arena, persistent
+from ..emit.growing_memory import growing
 from .engine_handles import HandleBuffer
 from .tensor_arrays import Stack, handle_of
 
@@ -22,10 +17,6 @@ if TYPE_CHECKING:
     from ...engine.plan.program import Program
     from .stage import Site
 
-RESERVED = 1 << 34
-"""Bytes of addresses for a stack."""
-_FLAGS = {"linux": 0x4022, "darwin": 0x1042}
-"""Private and anonymous memory that is not there before it is written to, as mmap takes it."""
 UNLIMITED = 1 << 62
 
 
@@ -52,14 +43,10 @@ class StackBuffer(HandleBuffer):
     def take(self, x: Buffer) -> Buffer | None:
         """The memory for elements like `x`; None where there can be none."""
         if self.items is None:
-            memory = _reserved() if x.nbytes and not x.dtype.hasobject else None
-            if memory is None:
-                return None
-            shape = RESERVED // x.nbytes, x.size
-            self.items = Buffer(x.dtype, shape, Storage(PERSISTENT, RESERVED, memory, self.name))
-            self.element = x.shape
-        is_alike = (self.element, self.items.dtype) == (x.shape, x.dtype)
-        return self.items if is_alike else None
+            self.items, self.element = growing((x.size,), x.dtype, self.name), x.shape
+        if self.items is None or (self.element, self.items.dtype) != (x.shape, x.dtype):
+            return None
+        return self.items
 
     def family(self) -> Sequence[HandleBuffer]:
         """Itself."""
@@ -78,17 +65,6 @@ class StackBuffer(HandleBuffer):
             for row in rows[:n]:
                 stack.push(row.reshape(self.element).copy())
         return [handle_of(stack)]
-
-
-def _reserved() -> np.ndarray | None:
-    """The bytes of a stack; None where the system gives no addresses without memory."""
-    flags = _FLAGS.get(sys.platform)
-    if flags is None:
-        return None
-    try:
-        return np.frombuffer(mmap.mmap(-1, RESERVED, flags=flags), np.uint8)
-    except OSError:
-        return None
 
 
 def create(program: Program, op: Site, inputs: Sequence[Buffer]) -> Sequence[Buffer] | None:

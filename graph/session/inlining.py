@@ -11,8 +11,9 @@ an iteration, is not known while compiling.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from math import ceil
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
+from math import ceil, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +29,7 @@ from ..core.function_graph import ABSENT
 from ..core.graph import Operation, Tensor
 from ..core.registry import Row
 from ..core.shapes import is_static
-from ..emit.lists import MAX_LIST_BYTES, ListBuffer, NotNative, materialized
+from ..emit.lists import MAX_LIST_BYTES, ListBuffer, NotNative, materialized, memory_of, moved
 from .compiling import Compiler, needed
 from .kernels.control import Body, body_of
 from .plan_variables import ASSIGNMENTS, runs_functions
@@ -303,6 +304,9 @@ class _Loop:
         changing: Those that the body gives another value.
         bound: How many iterations there are at most, None where nothing says so.
         is_exact: Whether it ends after as many in any case.
+        growing: The places of lists whose number of elements nothing bounds.
+        separate: Of them, those that need other memory than before the loop.
+        shared: Those that lie in memory that others read later.
     """
 
     def __init__(self, caller: Compiler, stage: PlanStage, op: Operation, position: int):
@@ -315,6 +319,8 @@ class _Loop:
         self.changing = [i for i in sorted(self.live) if i not in same]
         self.bound: int | None = None
         self.is_exact = False
+        self.growing, self.separate, self.shared = set[int](), set[int](), set[int]()
+        self.memory: dict[int, Buffer] = {}
 
     def _live(self, same: set[int]) -> set[int]:
         """What the condition reads, what is read behind the loop, and what these depend on."""
@@ -334,8 +340,11 @@ class _Loop:
         """Adds the instructions; gives the variables after the loop."""
         program = self.stage.program
         starts, grown = {i: self.operands[i] for i in self.changing}, dict[int, int]()
+        behind = self.caller.in_use(self.stage, self.position)
         for _ in range(MAX_PASSES):
-            carried = {i: self._carried(start, grown.get(i, 0)) for i, start in starts.items()}
+            carried = {
+                i: self._carried(i, start, grown.get(i, 0), behind) for i, start in starts.items()
+            }
             check, iteration = self._record(carried)
             if _protect(self.caller, self.stage, self.op, self.position, (check, iteration)):
                 self.operands = [self.stage.operands[tensor] for tensor in self.op.inputs]
@@ -345,7 +354,10 @@ class _Loop:
             learned = {i: _learned(starts[i], after[i]) for i in self.changing}
             n_pushed = {i: x.n_pushed for i, x in after.items() if isinstance(x, ListBuffer)}
             pushed = {i: n for i, n in n_pushed.items() if n}
-            if pushed == grown and all(learned[i] is starts[i] for i in self.changing):
+            before = len(self.growing) + len(self.separate)
+            self._note_memory(carried, after)
+            is_same = before == len(self.growing) + len(self.separate)
+            if is_same and pushed == grown and all(learned[i] is starts[i] for i in self.changing):
                 break
             starts, grown = learned, pushed
         else:
@@ -366,6 +378,7 @@ class _Loop:
         check = self._check(carried)
         operands = [carried.get(i, x) for i, x in enumerate(self.operands)]
         fixed = _storages(x for i, x in enumerate(self.operands) if i not in carried)
+        fixed |= _storages(carried[i] for i in self.shared)
         iteration = Recording(self.caller, self.body, operands, fixed, self.changing)
         self._find_bound(check, iteration)
         return check, iteration
@@ -378,7 +391,7 @@ class _Loop:
             raise NotNative
         return check
 
-    def _carried(self, start: Buffer, n_pushed: int) -> Buffer:
+    def _carried(self, i: int, start: Buffer, n_pushed: int, behind: Container[Storage]) -> Buffer:
         """Memory for a variable; a list of which too little is known has none."""
         if not isinstance(start, ListBuffer):
             if start.dtype.hasobject:
@@ -389,29 +402,66 @@ class _Loop:
                 raise NotNative
             return ListBuffer(start.element_dtype, start.element, start.length, inner=start.inner)
         capacity, length = self._capacity(start, n_pushed), start.length
-        if (n_pushed and isinstance(length, int)) or isinstance(length, Buffer):
-            length = arena((), np.int32)
-        items = arena((capacity, *start.element), start.element_dtype)
-        if items.nbytes > MAX_LIST_BYTES:
-            raise NotNative
+        nbytes = (
+            0 if capacity is None else capacity * prod(start.element) * start.element_dtype.itemsize
+        )
+        if capacity is None or i in self.growing or start.grows or nbytes > MAX_LIST_BYTES:
+            items, length = self._memory(i, start, n_pushed, behind), persistent((), np.int32)
+        else:
+            if (n_pushed and isinstance(length, int)) or isinstance(length, Buffer):
+                length = arena((), np.int32)
+            items = arena((capacity, *start.element), start.element_dtype)
         return ListBuffer(start.element_dtype, start.element, length, items, inner=start.inner)
 
-    def _capacity(self, start: ListBuffer, n_pushed: int) -> int:
+    def _capacity(self, start: ListBuffer, n_pushed: int) -> int | None:
+        """For how many elements there has to be room; None where nothing says that."""
         if n_pushed <= 0:
             if start.items is not None:
                 return start.items.shape[0]
-            if isinstance(start.length, int):
-                return start.length
-            raise NotNative
+            return start.length if isinstance(start.length, int) else None
         if self.bound is None or not isinstance(start.length, int):
-            raise NotNative
+            return None
         return start.length + n_pushed * self.bound
+
+    def _memory(
+        self, i: int, start: ListBuffer, n_pushed: int, behind: Container[Storage]
+    ) -> Buffer:
+        """Memory that grows for a list: what it has before the loop, where that may be changed.
+
+        What others read later stays there as long as the iterations only take elements off it.
+        """
+        self.growing.add(i)
+        self.shared.discard(i)
+        before = start.items if start.grows else None
+        if before is not None and i not in self.separate:
+            if before.storage not in behind:
+                return before
+            if n_pushed <= 0:
+                self.shared.add(i)
+                return before
+        if i not in self.memory:
+            self.memory[i] = memory_of(start)
+        return self.memory[i]
+
+    def _note_memory(self, carried: dict[int, Buffer], after: dict[int, Buffer]) -> None:
+        """Notes which lists grow, and which cannot stay where they are before the loop."""
+        places = Counter(_items(carried[i]) for i in self.growing)
+        for i, x in after.items():
+            if isinstance(x, ListBuffer) and x.grows:
+                is_alone = i not in self.growing or places[_items(carried[i])] == 1
+                if i in self.growing and not (is_alone and _items(x) is _items(carried[i])):
+                    self.separate.add(i)
+                self.growing.add(i)
 
     def _initial(self, program: Program, start: Buffer, carried: Buffer) -> Buffer:
         """What is moved to a variable's memory before the loop."""
         if not isinstance(carried, ListBuffer):
             return start
         assert isinstance(start, ListBuffer) and carried.items is not None
+        if carried.grows:
+            in_place = start.items is not None and start.items.storage is carried.items.storage
+            whole = start if in_place else moved(program, start, carried.items)
+            return ListBuffer(whole.element_dtype, whole.element, whole.count, whole.items)
         whole = materialized(program, start, carried.items.shape[0])
         assert whole.items is not None
         if whole.items.shape != carried.items.shape:
@@ -430,11 +480,14 @@ class _Loop:
         for i, x in carried.items():
             if _kinds(x) != _kinds(after[i]):
                 raise NotNative
+            if i in self.growing and _items(x) is not _items(after[i]):
+                raise NotNative
 
     def _note_length(self, start: Buffer, carried: Buffer, n_pushed: int) -> None:
         """A list that grows by the same in each of a known number of iterations has its length."""
-        if self.is_exact and self.bound is not None and isinstance(carried, ListBuffer):
-            assert isinstance(start, ListBuffer)
+        is_bounded = self.is_exact and self.bound is not None
+        if is_bounded and isinstance(carried, ListBuffer) and not carried.grows:
+            assert isinstance(start, ListBuffer) and self.bound is not None
             if isinstance(start.length, int):
                 carried.length = start.length + n_pushed * self.bound
         if isinstance(carried, ListBuffer):
@@ -525,6 +578,11 @@ def _read_by(body: Body, fetches: Sequence[Tensor | Operation]) -> set[int]:
     for op in needed(fetches, positions):
         read |= {positions[tensor] for tensor in op.inputs if tensor in positions}
     return read
+
+
+def _items(x: Buffer) -> Storage | None:
+    """The memory of a list's elements."""
+    return None if not isinstance(x, ListBuffer) or x.items is None else x.items.storage
 
 
 def _parts(x: Buffer) -> list[Buffer]:

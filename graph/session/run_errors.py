@@ -34,6 +34,10 @@ FAULTS = {
     "StridedSlice": "slice index {value} of dimension {axis} out of bounds.",
     "TensorListGetItem": "Trying to access element {value} in a list with {limit} elements.",
     "TensorListPopBack": "Trying to pop from an empty list.",
+    "TensorListReserve": (
+        "The num_elements to reserve must be a non negative number, but got {value}"
+    ),
+    "TensorListResize": ("TensorListSlice expects size to be non-negative. Got: {value}"),
     "TensorListSetItem": "Trying to modify element {value} in a list with {limit} elements.",
     "UnsortedSegmentSum": "segment_ids[{i}] = {value} is out of range [0, {limit})",
     "GatherV2": "indices[{i}] = {value} is not in [0, {limit})",
