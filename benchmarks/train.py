@@ -4,7 +4,7 @@
 
 Each library has a process of its own with the same program and the same weights; they take turns in
 blocks, and the table shows medians of the time of a step, and TensorFlow's divided by ours: above 1
-ours is faster. The losses of the first steps are compared before anything is timed. Where a rounding
+ours is faster. The losses of the first steps are compared before anything is timed. Where rounding
 decides which element of a pool is the largest, both ways are right, so inputs with other last bits
 may be tried until flatlite takes TensorFlow's. PYTHON is an interpreter that has TensorFlow
 (default: this one, if it has).
