@@ -63,7 +63,7 @@ def compare(contestants: dict[str, Contestant], program: str, threads: int) -> s
     for contestant in others:
         contestant.ask("open", program=program, threads=threads)
     theirs = [contestant.ask("losses", steps=COMPARED) for contestant in others]
-    differences = []
+    differences: list[float] = []
     for rounding in range(ROUNDINGS + 1):
         ours.ask("open", program=program, threads=threads, rounding=rounding)
         if not theirs:
@@ -72,7 +72,7 @@ def compare(contestants: dict[str, Contestant], program: str, threads: int) -> s
         differences.append(max(abs(a - b) / abs(b) for a, b in zip(losses, *theirs, strict=True)))
         if differences[-1] <= TOLERANCE:
             return f"{differences[-1]:.0e}" + (f" (rounding {rounding})" if rounding else "")
-    raise SystemExit(f"{program}: the losses differ by {min(differences):.1e}: {losses}, {theirs}")
+    raise SystemExit(f"{program}: the losses differ by {min(differences):.1e} from {theirs}")
 
 
 def measure(contestants: dict[str, Contestant], seconds: float) -> dict[str, list[list[float]]]:

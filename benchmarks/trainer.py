@@ -48,7 +48,8 @@ class Trainer:
     """The program that is open."""
 
     def __init__(self, module: str):
-        self.tf, self.session = load(module), None
+        self.tf: Any = load(module)
+        self.session: Any = None
 
     def open(self, program: str, threads: int, rounding: int = 0) -> None:
         if self.session is not None:
