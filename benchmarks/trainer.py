@@ -2,7 +2,8 @@
 
     python benchmarks/trainer.py MODULE       then, line by line, on standard input:
 
-    {"do": "open", "program": "lenet", "threads": 1}    builds it and initializes its variables
+    {"do": "open", "program": "lenet", "threads": 1}    builds it and initializes its variables;
+        with "rounding": N, N > 0, its float32 inputs differ in their last bits, drawn from N
     {"do": "losses", "steps": 5}                        trains; the loss before each step
     {"do": "steps", "steps": 10}                        trains; (wall, CPU) seconds of each step
 
@@ -20,6 +21,7 @@ from importlib import import_module
 from itertools import count
 from typing import Any
 
+import numpy as np
 from train_programs import PROGRAMS, batches
 
 
@@ -35,13 +37,21 @@ def load(module: str) -> Any:
     return tf
 
 
+def other_last_bits(array: np.ndarray, random: np.random.RandomState) -> np.ndarray:
+    """`array` with about half of its numbers replaced by the next larger float32."""
+    if array.dtype != np.float32:
+        return array
+    return np.where(random.rand(*array.shape) < 0.5, array, np.nextafter(array, np.float32(np.inf)))
+
+
 class Trainer:
     """The program that is open."""
 
     def __init__(self, module: str):
-        self.tf, self.session = load(module), None
+        self.tf: Any = load(module)
+        self.session: Any = None
 
-    def open(self, program: str, threads: int) -> None:
+    def open(self, program: str, threads: int, rounding: int = 0) -> None:
         if self.session is not None:
             self.session.close()
         tf, graph = self.tf, self.tf.Graph()
@@ -53,7 +63,11 @@ class Trainer:
         )
         self.session = tf.Session(graph=graph, config=config)
         self.session.run(initialize)
-        self.feeds = [dict(zip(placeholders, batch, strict=True)) for batch in batches(program)]
+        data = batches(program)
+        if rounding:
+            random = np.random.RandomState(rounding)
+            data = [tuple(other_last_bits(array, random) for array in batch) for batch in data]
+        self.feeds = [dict(zip(placeholders, batch, strict=True)) for batch in data]
         self.turn = count()
 
     def losses(self, steps: int) -> list[float]:
