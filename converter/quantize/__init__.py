@@ -6,6 +6,7 @@ rules       what each operator asks of the scales around it: a table
 statistics  calibrators: how measured values become a range
 calibrate   the range each tensor takes over the representative dataset
 fake_quant  ranges that the model or the user states
+stated      scales of a source that is quantized already
 scales      a range as scale and zero point, float32 numbers as quantized ones
 ranges      which scale each tensor gets, from ranges and rules
 exact_sums  scales on which the sum with a constant rounds nothing

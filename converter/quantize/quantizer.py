@@ -39,6 +39,7 @@ from .rules import (
 )
 from .scheme import DYNAMIC, dtype_of
 from .size_dependent import size_dependent_operands
+from .stated import source_scales, take_stated
 from .variables import variable_scales
 
 if TYPE_CHECKING:
@@ -129,15 +130,20 @@ def quantize(
         if recipe.strict or recipe.warns:
             measured |= use_integer_forms(graph, recipe.integer_schemes_of, measured)
         fakes = fakes_of(graph)
-        fake = take_fake_quant(graph, stated.reorder, stated.share_concat_ranges)
+        if recipe.as_stated:
+            fake, fakes = take_stated(graph)
+        else:
+            fake = take_fake_quant(graph, stated.reorder, stated.share_concat_ranges)
         measured = {**measured, **fake}
         n_ops += sum(computes_in_float32(op) for op in graph.ops)
-        if recipe.states_ranges:
+        if recipe.states_ranges and not recipe.as_stated:
             measured = stated_ranges(
                 graph, measured, recipe.main, stated.inputs, stated.default, is_called
             )
         measured |= measured_results(graph, measured)
-        cut = cut_masks(graph, measured, recipe.integer_schemes_of)
+        cut: dict[Tensor, Range] = {}
+        if not recipe.as_stated:
+            cut = cut_masks(graph, measured, recipe.integer_schemes_of)
         measured |= cut
         masked |= cut.keys()
         work = {op: work_of(op) for op in graph.ops}
@@ -158,7 +164,8 @@ def quantize(
         merge_duplicates(graph)
     if recipe.strict:
         refuse(float_islands)
-    if 0 < len(float_ops) == n_ops and recipe.input_type == recipe.output_type == FLOAT32:
+    has_float_ends = recipe.input_type == recipe.output_type == FLOAT32
+    if 0 < len(float_ops) == n_ops and has_float_ends and not recipe.as_stated:
         kinds = ", ".join(count(float_ops))
         reasons = f"none of its operators ({kinds}) has an {main_dtype} kernel"
         if not all(island.reason.startswith(NO_KERNEL) for island in float_islands):
@@ -215,7 +222,8 @@ def scales_of(
     def of(scheme: Scheme) -> Scales:
         if scheme not in by_scheme:
             fixed = variables if scheme == recipe.main else {}
-            by_scheme[scheme] = Scales(graph, measured, scheme, fixed)
+            source = source_scales(graph, measured, scheme) if recipe.as_stated else None
+            by_scheme[scheme] = Scales(graph, measured, scheme, fixed, source)
         return by_scheme[scheme]
 
     integer_schemes = [scheme for scheme in recipe.schemes if scheme.activations is not None]

@@ -33,6 +33,7 @@ from .scales import of_constant, of_range, of_result, with_min_scale
 from .scheme import INT8, Scheme
 from .size_dependent import ranges_of_parts, size_dependent_tensors, sums_over_unknown_sizes
 from .softplus import parts_in_float
+from .stated import SourceScales, scale_of_constant
 from .weights import largest_scale
 
 
@@ -48,6 +49,7 @@ class Scales:
             is another.
         needs: what the readers need of the tensors' ranges; every scale that is read covers it.
         size_dependent: tensors that have none, as their range at other sizes is another.
+        float_ops: operators that stay float32 in a quantized source, whatever scales are around.
     """
 
     def __init__(
@@ -56,7 +58,11 @@ class Scales:
         ranges: Mapping[Tensor, Range],
         scheme: Scheme = INT8,
         variables: Mapping[Op, Quantization] = MappingProxyType({}),
+        source: SourceScales | None = None,
     ) -> None:
+        self.of: dict[Tensor, Quantization] = {}
+        self.input_scales: dict[tuple[Op, int], Quantization] = {}
+        self.result_scales: dict[tuple[Op, int], Quantization] = {}
         self._read = {op.output: params for op, params in variables.items() if op.outputs}
         self.scheme, self._integers = scheme, scheme.integers
         parts = ranges_of_parts(graph).items()
@@ -66,6 +72,10 @@ class Scales:
         self.size_dependent = size_dependent_tensors(graph)
         self.size_dependent |= sums_over_unknown_sizes(graph, self.size_dependent)
         self._excluded = self.size_dependent | parts_in_float(graph, scheme)
+        self._source, self.float_ops = source, set[Op]()
+        if source is not None:
+            self._excluded |= source.float_tensors
+            self.float_ops |= source.float_ops
         while True:
             self._assign(graph, ranges)
             divisors = divisors_near_zero(graph, ranges, self) - self._excluded
@@ -73,11 +83,22 @@ class Scales:
             if not divisors and not min_scales:
                 break
             self._excluded |= divisors
-            self.needs.min_scales |= min_scales
+            if source is None:
+                self.needs.min_scales |= min_scales
+            else:
+                self.float_ops |= {tensor.producer for tensor in min_scales if tensor.producer}
         self._check(graph)
+
+    @property
+    def are_stated(self) -> bool:
+        """Whether they are those of a quantized source, in which tensors are rounded to them."""
+        return self._source is not None
 
     def _assign(self, graph: Graph, ranges: Mapping[Tensor, Range]) -> None:
         """Gives a scale to every tensor that may have one."""
+        if self._source is not None:
+            self._assign_stated(graph, self._source.of)
+            return
         min_scales = self.needs.min_scales
         measured = {
             t: with_min_scale(
@@ -102,16 +123,30 @@ class Scales:
             measured.pop(tensor, None)
         dropped = redundant_ranges(graph, measured, self.needs, self.scheme) - set(prescribed)
         self.of = {t: params for t, params in measured.items() if t not in dropped}
-        self.input_scales: dict[tuple[Op, int], Quantization] = {}
-        self.result_scales: dict[tuple[Op, int], Quantization] = {}
+        self.input_scales, self.result_scales = {}, {}
         self._fixed = set(self.of)
-        self._visited: set[Op] = set()
+        self._visited = set[Op]()
         self._propagate([op for op in graph.ops if rule_of(op, self.scheme) is not None])
         for tensor, params in reversed(measured.items()):
             if tensor not in self.of:  # those that its range gave way to have taken another scale
                 self.of[tensor] = params
                 self._fixed.add(tensor)
                 self._propagate(neighbours(tensor))
+
+    def _assign_stated(self, graph: Graph, stated: Mapping[Tensor, Quantization]) -> None:
+        """Gives every tensor the scale that it has in a quantized source, and no other one."""
+        self.of = {t: params for t, params in stated.items() if t not in self._excluded}
+        self.of |= {t: self._of_constant(t) for t in selected_constants(graph, self.scheme)}
+        self.input_scales, self.result_scales = {}, {}
+        for op in graph.ops:
+            rule = rule_of(op, self.scheme)
+            if rule is not None and rule.result is not None:
+                self.result_scales |= {
+                    (op, i): of_result(*rule.result) for i, _ in enumerate(op.outputs)
+                }
+        self._fixed = set(self.of)
+        self._visited = set[Op]()
+        self._propagate([op for op in graph.ops if rule_of(op, self.scheme) is not None])
 
     def _results_below_min_scale(self, graph: Graph) -> dict[Tensor, float]:
         """The results whose scale their kernel cannot give -> the scale that it must be above.
@@ -121,7 +156,7 @@ class Scales:
         limits = {}
         for op in graph.ops:
             rule = rule_of(op, self.scheme)
-            if rule is None or not op.outputs or op.output not in self.of:
+            if rule is None or not op.outputs or op.output not in self.of or op in self.float_ops:
                 continue
             scales = [self._operand(op, i, i == rule.weights) for i in range(len(op.inputs))]
             min_scale = min_scale_of(op, rule, self.scheme.code, scales)
@@ -149,6 +184,8 @@ class Scales:
 
     def _of_constant(self, tensor: Tensor) -> Quantization:
         """The scale of a constant that is no weight."""
+        if self.are_stated:
+            return scale_of_constant(tensor, self._integers)
         return of_constant(tensor.data, self._integers)
 
     def required(self, op: Op, i: int) -> Quantization:
@@ -165,7 +202,7 @@ class Scales:
         """Gives scales to the tensors around operators, from the last one on, and farther away."""
         while worklist:
             op = worklist.pop()
-            rule = rule_of(op, self.scheme) if op in self._ops else None
+            rule = rule_of(op, self.scheme) if op in self._ops - self.float_ops else None
             if rule is None or op in self._visited:
                 continue
             if rule.same_scale:

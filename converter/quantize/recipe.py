@@ -70,6 +70,8 @@ class Recipe:
         ranges: a file with measured ranges, or these as `calibrated_ranges` has them; None to
             measure.
         states_ranges: whether the model states its ranges, so that nothing is measured.
+        as_stated: whether the source is quantized: what it states no scale of is float32 there, and
+            stays so.
         dynamic_only: whether only operators whose weights the source marks so are quantized.
         algorithms: what is done for its accuracy, in this order.
         variables: whether variables are integers, too; in int16x8 they are.
@@ -87,6 +89,7 @@ class Recipe:
     calibrator: Calibrator = field(default=MINMAX)
     ranges: str | os.PathLike | Mapping[str, Mapping[str, Range]] | None = None
     states_ranges: bool = False
+    as_stated: bool = False
     dynamic_only: bool = False
     algorithms: tuple[Algorithm, ...] = ()
     variables: bool = False

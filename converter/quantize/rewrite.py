@@ -83,6 +83,8 @@ def rewrite(
             rewriter.quantize(op, rules[op], scales[op])
         elif op in variables:
             quantize_variable(rewriter, op, variables[op])
+        elif op.kind == "FAKE_QUANT" and integer_ops & set(op.output.readers):
+            rewriter.quantize_rounded(op)
         else:
             rewriter.keep_float(op)
     rewriter.outputs(recipe.output_type)
@@ -92,7 +94,7 @@ def rewrite(
 def quantizable(op: Op, scales: Scales) -> Rule | None:
     """The rule of `op` when the scales it needs are known, else None."""
     rule = rule_of(op, scales.scheme)
-    if rule is None:
+    if rule is None or op in scales.float_ops:
         return None
     if rule.cell is not None and scales_of_cell(op, rule.cell, scales) is None:
         return None
@@ -186,6 +188,15 @@ class Rewriter:
         if options is not None:
             with_options(op, **options)
 
+    def quantize_rounded(self, op: Op) -> None:
+        """Makes integers by an operator that rounds what else is read unrounded."""
+        x, rounded = op.inputs[0], op.output
+        own = self.scales.of.get(x)
+        if own is not None:
+            op.set_input(0, self.as_integers(x, self.dtype, own, op))
+        op.kind, op.options = "QUANTIZE", None
+        self.make_integers(rounded, self.dtype, self.scales.of[rounded])
+
     def quantize_weights(self, op: Op, rule: Rule, scales: Scales) -> tuple[int, ...]:
         """Quantizes constant weights and the bias; their positions."""
         if rule.weights is None:
@@ -235,8 +246,11 @@ class Rewriter:
     ) -> Tensor:
         """`tensor` as integers on a scale, made before `reader` or at the end."""
         if (tensor, dtype, params) not in self.integer_forms:
+            own, source = self.scales.of.get(tensor), tensor
+            if self.scales.are_stated and is_float32(tensor) and own not in (None, params):
+                source = self.as_integers(tensor, dtype, own, reader)
             result = like(tensor, dtype, params, tensor.name)
-            self.insert("QUANTIZE", tensor, result, reader)
+            self.insert("QUANTIZE", source, result, reader)
             self.integer_forms[tensor, dtype, params] = result
         return self.integer_forms[tensor, dtype, params]
 

@@ -287,7 +287,7 @@ def check_ranges_of_inputs(settings: Settings, graphs: Sequence[Graph] | None = 
 def of_quantized_source(graphs: Sequence[Graph]) -> Recipe | None:
     """Integers of the scales that a quantized source states; None where it states none."""
     if has_fake_quant(graphs):
-        return Recipe((INT8,), states_ranges=True)
+        return Recipe((INT8,), states_ranges=True, as_stated=True)
     return Recipe((DYNAMIC,), dynamic_only=True) if has_dynamic_weights(graphs) else None
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ....schema.errors import DeadlineExceededError
 from ..image_layout import has_channels_last
 from ..names import domain_of, names_read, qualified, schema_of
-from . import arrays, classifiers, images, loops
+from . import arrays, classifiers, images, loops, quantized
 from .checks import CHECKS
 from .images import resize, upsample
 from .pools import average_pool, global_lp_pool, global_max_pool, lp_pool, max_pool
@@ -65,7 +65,8 @@ class OnnxOracle:
         function_domains = {domain_of(function.domain) for function in self._source.functions}
         for node in self._source.nodes:
             name = node.name or next(iter(node.output), "")
-            if domain_of(node.domain) not in EVALUATED | function_domains:
+            is_evaluated = qualified(node.domain, node.op_type) in REPLACEMENTS
+            if not is_evaluated and domain_of(node.domain) not in EVALUATED | function_domains:
                 raise NotVerified(f"{node.op_type} '{name}' of {node.domain} has no reference")
             if qualified(node.domain, node.op_type) in UNKNOWN:
                 raise NotVerified(f"{node.op_type} '{name}' has no reference")
@@ -390,6 +391,7 @@ REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
     "Upsample": (ALL_OPSETS, upsample),
     "ai.onnx.ml.Normalizer": (ALL_OPSETS, normalizer),
     "ai.onnx.ml.ZipMap": (ALL_OPSETS, lambda _, scores: scores),
+    **{kind: (ALL_OPSETS, function) for kind, function in quantized.OPERATORS.items()},
 }
 """What the evaluator gets wrong: before which operator set, and what is right."""
 
