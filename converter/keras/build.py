@@ -191,7 +191,8 @@ class Writer:
             _check_arguments(layer, args, kwargs)
             inputs = _flatten_like(layer, args)
             self.masks |= {x: mask for x, mask in zip(inputs, masks, strict=False) if _is_set(mask)}
-            return flatten(self.write(layer, inputs, inner_scope(scope, layer.name)))
+            results = self.write(layer, inputs, inner_scope(scope, layer.name))
+            return flatten(results, by_key=True)
         if self.is_keras3:  # whoever runs the model says whether it learns
             kwargs.pop("training", None)
         row, call = LAYERS.known(layer.row_kind), Call(layer, self, scope)

@@ -286,7 +286,7 @@ def _skips_first(row: dict, nodes: list) -> bool:
     """
     config = row["config"]
     first = (config["layers"] if isinstance(config, dict) else config)[0]
-    is_keras2 = all(isinstance(node, list) for node in nodes)
+    is_keras2 = not any(map(_is_of_keras3, nodes))
     return is_keras2 and isinstance(first, dict) and first.get("class_name") == INPUT
 
 
@@ -299,16 +299,21 @@ def _without_first(model: Model, item: Any, rows: list[dict]) -> Any:
     if not isinstance(layer, Model) or layer.kind == "Sequential" or not item.node:
         return item
     nodes = rows[list(model.layers).index(item.layer)].get("inbound_nodes", [])
-    is_keras3 = any(isinstance(node, dict) for node in nodes)
+    is_keras3 = any(map(_is_of_keras3, nodes))
     return replace(item, node=item.node - 1) if is_keras3 else item
+
+
+def _is_of_keras3(node: Any) -> bool:
+    """Whether a call has arguments as Keras 3 writes them; of Keras 2, a dict is one argument."""
+    return isinstance(node, dict) and all(
+        isinstance(node.get(key), kind) for key, kind in (("args", list), ("kwargs", dict))
+    )
 
 
 def _arguments(layer: Layer, node: Any) -> tuple[list, dict]:
     """The arguments of one call: {"args", "kwargs"} of Keras 3, lists of calls of Keras 2."""
-    if isinstance(node, dict) and isinstance(node.get("args"), list):
-        kwargs = node.get("kwargs") or {}
-        if isinstance(kwargs, dict):
-            return [_tensors(arg) for arg in node["args"]], _named(kwargs)
+    if _is_of_keras3(node):
+        return [_tensors(arg) for arg in node["args"]], _named(node["kwargs"])
     if not isinstance(node, list | dict):
         raise ModelError(f"{layer.title}: a call must say what it reads, got {str(node)[:80]}")
     kwargs: dict = {}

@@ -62,3 +62,13 @@ def masked_stacks(k):
     zeros = layers.RNN(zeros, return_sequences=True, zero_output_for_mask=True)(y)
     backwards = layers.RNN([layers.GRUCell(2), layers.GRUCell(3)], go_backwards=True)(y)
     return k.Model(x, [both, all_steps, zeros, backwards])
+
+
+@case("shared")
+def nested_dicts(k):
+    layers, x, y = k.layers, k.Input((3,), name="x"), k.Input((3,), name="y")
+    a, b = layers.Dense(2)(x), layers.Dense(4)(layers.Concatenate()([x, y]))
+    model = k.Model({"y": y, "x": x}, {"b": b, "a": a, "c": {"z": x, "d": b}}, name="of_dicts")
+    results = model({"x": x, "y": layers.Rescaling(2.0)(y)})
+    more = [layers.Softmax()(results["b"]), results["c"]["z"], results["c"]["d"]]
+    return k.Model([y, x], [results["a"], *more])
