@@ -21,6 +21,7 @@ import numpy as np
 from ..schema.errors import ConverterError
 from ..schema.model import Tensor as FileTensor
 from ..schema.operators import Combination, combinations_in, known, text_of
+from ..schema.tables import PADDING
 from ..schema.targets import ranks as target_ranks
 from ..schema.targets import types as target_types
 from ..schema.targets.versions import first_release, operator_version
@@ -263,6 +264,8 @@ def _against_results(op: Op, minor: int) -> str:
         return f"it does not repeat '{op.inputs[1].name}' for a transposed '{op.inputs[0].name}'"
     if minor > RECORDED:
         return ""
+    if op.kind in ("CONV_2D", "DEPTHWISE_CONV_2D") and _skips_ends(op):
+        return "it computes other places with padding SAME where strides are beyond the filters"
     if op.kind == "LSH_PROJECTION" and len(op.inputs) > 2 and op.input(2) is None:
         return "it takes two operands, or weights as the third"
     if op.kind == "SPARSE_TO_DENSE" and 0 in (op.inputs[0].rank, op.inputs[2].rank):
@@ -273,6 +276,30 @@ def _against_results(op: Op, minor: int) -> str:
     if is_hybrid and n_scales(op.inputs[1]) > 1:
         return f"it takes one scale for '{op.inputs[1].name}', got {n_scales(op.inputs[1])}"
     return ""
+
+
+def surplus(op: Op, axis: int) -> int | None:
+    """How far the filters of a convolution with padding SAME reach beyond its images along rows
+    (1) or columns (2), below 0 where elements are skipped there; None for images of unknown size.
+    """
+    x, filters, options = op.inputs[0], op.inputs[1], op.options
+    side = "h" if axis == 1 else "w"
+    stride = getattr(options, f"stride_{side}")
+    n, k = x.dims[axis], filters.dims[axis] or 1
+    reach = (k - 1) * getattr(options, f"dilation_{side}_factor") + 1
+    return None if n is None else (-(-n // stride) - 1) * stride + reach - n
+
+
+def _skips_ends(op: Op) -> bool:
+    """Whether a convolution with padding SAME may skip elements at the ends of its images."""
+    if op.options.padding != PADDING["SAME"] or tuple(op.inputs[1].dims[1:3]) == (1, 1):
+        return False
+    strides = op.options.stride_h, op.options.stride_w
+    amounts = (surplus(op, axis) for axis in (1, 2))
+    return any(
+        n < 0 if n is not None else (op.inputs[1].dims[axis] or 1) < stride
+        for axis, n, stride in zip((1, 2), amounts, strides, strict=True)
+    )
 
 
 def _wraps(op: Op) -> bool:

@@ -13,7 +13,7 @@ from test_corpus import run_model
 from flatlite import edit
 from flatlite.lite import Interpreter
 from flatlite.schema.flatbuffer import options_class
-from flatlite.schema.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
+from flatlite.schema.model import Model, Operator, Quantization, Signature, Subgraph, Tensor, save
 
 PAGE = Path(__file__).parents[1] / "docs/edit.md"
 LARGE = 1 << 20  # bytes of files that are left out
@@ -191,6 +191,23 @@ def test_merge():
     np.testing.assert_array_equal(
         result, np.maximum(2 * np.maximum(2 * X + f32(1, -1), 0) + f32(1, -1), 0)
     )
+
+
+def test_subgraphs_that_one_option_lists():
+    """Extracts and merges renumber them."""
+    ends = [Tensor("i", (), "INT32"), Tensor("x", (2,)), Tensor("y", (2,))]
+    branches = options_class("STABLEHLO_CASE")(branch_subgraph_indices=np.int32([2, 1]))
+    main = Subgraph("main", ends, [0, 1], [2], [Operator("STABLEHLO_CASE", [0, 1], [2], branches)])
+    same = Subgraph("same", [Tensor("a", (2,))], [0], [0])
+    other = Subgraph("other", [Tensor("a", (2,)), Tensor("c", (2,), data=f32(3, 4))], [0], [1])
+    model = Model([main, other, same])
+    first = Model([Subgraph("first", [Tensor("z", (2,))], [0], [0])])
+    for edited in (edit.extract(model, None, ["y"]), edit.merge(first, model, {"z": "x"})):
+        interpreter = Interpreter(model_content=save(edited))
+        names = [detail["name"] for detail in interpreter.get_input_details()]
+        for i, want in enumerate(([1, 2], [3, 4])):
+            feeds = [np.int32(i) if name == "i" else f32(1, 2) for name in names]
+            np.testing.assert_array_equal(answers(interpreter, *feeds)[0], want)
 
 
 def test_variables_of_merged_models_stay_apart(litert):

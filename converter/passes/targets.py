@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from ...schema.quantization import Quantization
+from ...schema.tables import PADDING
 from ...schema.targets import ranks as target_ranks
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
 from ..lowering import formulas
-from ..targets import Target, is_repeated, repeats_for_adjoint
+from ..targets import Target, is_repeated, repeats_for_adjoint, surplus
 from .driver import fault
 from .legalize import swap_results
 from .rewrite import builder, constant_of, options_of, scalar_of
@@ -312,6 +313,21 @@ def _with_fewer_axes(op: Op, b: Builder) -> Tensor | None:
     return b.RESHAPE(y, sizes, new_shape=sizes)
 
 
+def _with_padding_before(op: Op, b: Builder) -> Tensor | None:
+    """Zeros around the images, and a convolution with padding VALID."""
+    amounts = [surplus(op, axis) for axis in (1, 2)]
+    if op.options.padding != PADDING["SAME"] or None in amounts:
+        return None
+    x, totals = op.inputs[0], [max(n or 0, 0) for n in amounts]
+    if any(totals):
+        pairs = [(0, 0), *((n // 2, n - n // 2) for n in totals), (0, 0)]
+        padded = b.PAD(x, np.array(pairs, np.int32))
+        padded.quantization = x.quantization
+        x = padded
+    record = type(op.options)(**{**options_of(op), "padding": PADDING["VALID"]})
+    return _in_its_place(Op(op.kind, [x, *op.inputs[1:]], [], record), op, b)
+
+
 def _without_weights(op: Op, b: Builder) -> Tensor | None:
     """LSH_PROJECTION of two operands rather than of three of which the last is left out."""
     return b.LSH_PROJECTION(*op.inputs[:2], **options_of(op))
@@ -336,8 +352,8 @@ LAST = frozenset({"GELU"})
 RULES: dict[str, Rule] = {
     **dict.fromkeys(target_ranks.TF_2_14_BROADCAST, _with_fewer_axes),
     "BATCH_MATMUL": _first(_with_float_weights(1), _transposed_before),
-    "CONV_2D": _first(_with_float_weights(1), _with_usual_bias),
-    "DEPTHWISE_CONV_2D": _with_float_weights(1),
+    "CONV_2D": _first(_with_float_weights(1), _with_usual_bias, _with_padding_before),
+    "DEPTHWISE_CONV_2D": _first(_with_float_weights(1), _with_padding_before),
     "DEQUANTIZE": _with_one_scale,
     "FULLY_CONNECTED": _first(_with_float_weights(1), _with_usual_bias),
     "GATHER_ND": _of_bytes,

@@ -306,6 +306,26 @@ def test_slopes_of_each_channel():
     np.testing.assert_array_equal(alpha, np.float32([0.5] * 3))
 
 
+@pytest.mark.parametrize(
+    ("kind", "filters", "kinds"),
+    [
+        ("CONV_2D", (2, 2, 1, 3), ["PAD", "CONV_2D"]),
+        ("DEPTHWISE_CONV_2D", (1, 2, 1, 3), ["PAD", "DEPTHWISE_CONV_2D"]),
+        ("CONV_2D", (2, 1, 2, 3), ["CONV_2D"]),
+    ],
+)
+def test_strides_beyond_the_filters(kind, filters, kinds):
+    """XNNPACK of 2.14 took other columns, of filters of more than one element."""
+    out = (1, 5, 2, filters[0]) if kind == "CONV_2D" else (1, 5, 2, 3)
+    strides = {"stride_h": 1, "stride_w": 2, "fused_activation_function": 1}
+    bias = floats(out[-1], seed=1)
+    content = model_of(kind, (1, 5, 4, 3), out, floats(*filters), bias, padding=0, **strides)
+    written = converted(content, "tf-2.14")
+    assert kinds_of(written) == kinds
+    x = floats(1, 5, 4, 3, seed=2)
+    np.testing.assert_allclose(run(written, x), run(content, x), 1e-5, 1e-6)
+
+
 def test_one_value_at_sparse_places():
     """2.14 wants a value for each place, and a row of them."""
     b = Builder()

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ...schema.flatbuffer import Record
 from ...schema.model import Model, Operator, Signature, Subgraph, unique_names
 from ...schema.operators import operator
@@ -55,8 +57,8 @@ def calls(op: Operator) -> tuple[str, ...]:
 
 def callees(graph: Subgraph) -> list[int]:
     """The subgraphs that the operators of one run, each once."""
-    indices = (getattr(op.options, field) for op in graph.operators for field in calls(op))
-    return list(dict.fromkeys(indices))
+    fields = (getattr(op.options, field) for op in graph.operators for field in calls(op))
+    return list(dict.fromkeys(int(index) for field in fields for index in np.atleast_1d(field)))
 
 
 def reachable(model: Model, roots: Iterable[int]) -> list[int]:
@@ -70,9 +72,16 @@ def reachable(model: Model, roots: Iterable[int]) -> list[int]:
 def renumber_calls(graphs: Iterable[Subgraph], numbers: Mapping[int, int]) -> None:
     """Lets operators run subgraph `numbers[i]` where they ran i, in place."""
     for op in (op for graph in graphs for op in graph.operators):
-        fields = {field: numbers[getattr(op.options, field)] for field in calls(op)}
+        fields = {field: _renumbered(getattr(op.options, field), numbers) for field in calls(op)}
         if fields and op.options is not None:
             op.options = with_fields(op.options, fields)
+
+
+def _renumbered(value: int | np.ndarray, numbers: Mapping[int, int]) -> int | np.ndarray:
+    """The numbers of one subgraph, or of several that one option lists."""
+    if isinstance(value, np.ndarray):
+        return np.array([numbers[int(index)] for index in value], value.dtype)
+    return numbers[value]
 
 
 def with_subgraphs(model: Model, roots: Iterable[int]) -> Model:
