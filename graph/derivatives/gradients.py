@@ -375,7 +375,9 @@ def _between(
 def _derivative(op: Operation) -> Derivative:
     override = op.attrs.get("_gradient_op_type")
     kind = override.decode() if isinstance(override, bytes) else str(override or op.type)
-    row = DERIVATIVES.get(kind) or DERIVATIVES.get(call_type(op))
+    row = DERIVATIVES.get(kind)
+    if row is None and override is None:
+        row = DERIVATIVES.get(call_type(op))
     if row is None:
         raise LookupError(
             f"No gradient defined for operation '{op.name}' (op type: {op.type}). Register one "

@@ -122,14 +122,10 @@ class InputSpec:
         self.axes = axes or {}
 
     def require(self, tensor: Tensor, position: int, layer: str) -> None:
-        """Raises ValueError unless a tensor is as demanded."""
+        """Raises ValueError unless a tensor is as demanded, or of unknown rank."""
         start = f'Input {position} of layer "{layer}" is incompatible with the layer: '
         shape = tensor.sizes
         if shape is None:
-            if self.ndim is not None or self.min_ndim is not None or self.max_ndim is not None:
-                raise ValueError(
-                    f"{start}its rank is undefined, but the layer requires a defined rank."
-                )
             return
         end = f". Full shape received: {tuple(shape)}"
         rank = len(shape)
@@ -161,6 +157,10 @@ class Layer:
         activity_regularizer: A function of what it gives, whose mean over the batch is a loss.
         _scope: The variable scope, or its name, that is opened at once.
         _reuse: Whether it uses variables that are there.
+        kwargs: Nothing; a layer has no other arguments.
+
+    Raises:
+        TypeError: There is an argument that the layer does not take.
     """
 
     CONFIGURED: ClassVar[str] = ""
@@ -174,7 +174,10 @@ class Layer:
         activity_regularizer: Callable[[Tensor], Tensor] | None = None,
         _scope: str | VariableScope | None = None,
         _reuse: Reuse = None,
+        **kwargs: object,
     ):
+        for word in kwargs:
+            raise TypeError("Keyword argument not understood:", word)
         self.trainable = trainable
         self.built = False
         self.activity_regularizer = activity_regularizer

@@ -109,7 +109,7 @@ class Conv(Layer):
             )
         self.filters = int(filters)
         self.kernel_size = numbers(kernel_size, rank, "kernel_size")
-        self.strides = numbers(strides, rank, "strides")
+        self.strides = numbers(strides, rank, "strides", least=0)
         self.padding = padding_of(padding, ("valid", "same", "causal"))
         if self.padding == "causal" and rank > 1:
             raise ValueError("Causal padding is only supported for `Conv1D`and `SeparableConv1D`.")
@@ -129,9 +129,10 @@ class Conv(Layer):
         self.kernel: Variable | None = None
         self.bias: Variable | None = None
         self.input_spec = InputSpec(min_ndim=rank + 2)
-        for word, sizes in (("kernel_size", self.kernel_size), ("strides", self.strides)):
-            if min(sizes) < 1:
-                raise ValueError(f"The argument `{word}` cannot contain 0(s). Received: {sizes}")
+        if min(self.strides) == 0:
+            raise ValueError(
+                f"The argument `strides` cannot contains 0(s). Received: {self.strides}"
+            )
         if max(self.strides) > 1 and max(self.dilation_rate) > 1:
             raise ValueError(
                 "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
@@ -146,7 +147,7 @@ class Conv(Layer):
         if depth is None:
             raise ValueError(
                 "The channel dimension of the inputs should be defined. The input_shape received "
-                f"is {shape}, where axis {axis} (0-based) is the channel dimension, which found "
+                f"is {shape}, where axis {place} (0-based) is the channel dimension, which found "
                 "to be `None`."
             )
         return depth
@@ -346,7 +347,7 @@ class ConvTranspose(Conv):
         self.input_spec = InputSpec(ndim=self.rank + 2)
         self.output_padding: tuple[int, ...] | None = None
         if output_padding is not None:
-            self.output_padding = numbers(output_padding, self.rank, "output_padding")
+            self.output_padding = numbers(output_padding, self.rank, "output_padding", least=0)
             pairs = zip(self.strides, self.output_padding, strict=True)
             if any(stride <= more for stride, more in pairs):
                 raise ValueError(

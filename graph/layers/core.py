@@ -93,7 +93,13 @@ class Dense(Layer):
 
     def build(self, input_shape: TensorShape) -> None:
         """Makes `kernel` and `bias`."""
-        depth = TensorShape(input_shape).as_list()[-1]
+        if self.dtype is not None and not (self.dtype.is_floating or self.dtype.is_complex):
+            raise TypeError(
+                "A Dense layer can only be built with a floating-point dtype. Received: "
+                f"dtype={self.dtype!s}"
+            )
+        shape = TensorShape(input_shape)
+        depth = None if shape.ndims is None else shape.as_list()[-1]
         if depth is None:
             raise ValueError(
                 "The last dimension of the inputs to a Dense layer should be defined. Found None. "

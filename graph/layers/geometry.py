@@ -28,23 +28,38 @@ def channel_axis(data_format: str, rank: int) -> int:
     return rank + 1 if layout(data_format, rank).endswith("C") else 1
 
 
-def numbers(value: object, rank: int, name: str) -> tuple[int, ...]:
+def numbers(value: object, rank: int, name: str, least: int = 1) -> tuple[int, ...]:
     """One number for each dimension of space.
 
-    Raises ValueError when there are more or fewer, or some are not integers.
+    Raises ValueError when there are more or fewer, some are not integers, or below `least`.
     """
     words = f"The `{name}` argument must be a tuple of {rank} integers. Received: {value}"
     if isinstance(value, int):
-        return (value,) * rank
+        return _at_least(least, (value,) * rank, words)
     if not isinstance(value, Iterable) or isinstance(value, (str, bytes)):
         raise ValueError(words)
     items = list(cast("Iterable[SupportsIndex]", value))
-    try:
-        sizes = tuple(map(int, items))
-    except (TypeError, ValueError):
-        raise ValueError(f"{words} including elements that are no integers") from None
-    if len(sizes) != rank:
+    if len(items) != rank:
         raise ValueError(words)
+    return _at_least(least, tuple(_whole(item, words) for item in items), words)
+
+
+def _whole(item: SupportsIndex, words: str) -> int:
+    try:
+        return int(item)
+    except (TypeError, ValueError):
+        element = f" including element {item} of type {type(item)}"
+        raise ValueError(words + element) from None
+
+
+def _at_least(least: int, sizes: tuple[int, ...], words: str) -> tuple[int, ...]:
+    """`sizes`, or ValueError when one is less than that."""
+    small = {size for size in sizes if size < least}
+    if small:
+        sign = "> 0" if least else ">= 0"
+        raise ValueError(
+            f"{words} including {small} that does not satisfy the requirement `{sign}`."
+        )
     return sizes
 
 

@@ -132,7 +132,7 @@ class BatchNormalization(Layer):
         shape = TensorShape(input_shape)
         rank = shape.ndims
         if rank is None:
-            raise ValueError(f"Input has undefined rank. Received: input_shape={shape}.")
+            raise ValueError(f"Input has undefined rank. Received: input_shape={shape}")
         self._axes = self._checked_axes(rank)
         self._check_virtual_batches()
         sizes = shape.as_list()

@@ -62,7 +62,7 @@ class Pooling(Layer):
     ):
         super().__init__(name=name, **kwargs)
         self.pool_size = numbers(pool_size, self.rank, "pool_size")
-        self.strides = numbers(strides, self.rank, "strides")
+        self.strides = numbers(strides, self.rank, "strides", least=0)
         self.padding = padding_of(padding)
         self.format = layout(data_format, self.rank)
         self.data_format = data_format.lower()

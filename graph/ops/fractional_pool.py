@@ -27,8 +27,8 @@ def _pool_shape(op: OperationView) -> list[Shape]:
     ratio = cast("Sequence[float]", op.get_attr("pooling_ratio"))
     require(op, len(ratio) == 4, "pooling_ratio field must specify 4 dimensions")
     is_spatial = ratio[0] == 1 and ratio[3] == 1
+    require(op, min(ratio) >= 1, f"pooling_ratio cannot be smaller than 1, got: {min(ratio)}")
     require(op, is_spatial, f"pooling_ratio of batch and channels must be 1, got {list(ratio)}")
-    require(op, min(ratio) >= 1, f"pooling_ratio should be >= 1, got {list(ratio)}")
     sizes = [None if n is None else pooled_size(n, r) for n, r in zip(shape, ratio, strict=True)]
     bounds = [None if n is None else n + 1 for n in sizes[1:3]]
     return [tuple(sizes), (bounds[0],), (bounds[1],)]

@@ -122,7 +122,7 @@ class Session:
             )
         if not isinstance(target, str):
             raise TypeError(
-                f"Argument `target` must be a string, but got {type(target).__name__}: {target}"
+                f'Argument `target` must be a string, but got "{type(target).__name__}"'
             )
         task = _task_of(target)
         self._graph = get_default_graph() if graph is None else graph

@@ -38,7 +38,6 @@ from .variable_scope import (
     Getter,
     Regularizer,
     Reuse,
-    chained,
     get_variable_scope,
     store_of,
     variable_scope,
@@ -101,7 +100,9 @@ def get_variable(
             floats, zeros for integers, bool and strings.
         regularizer: A function of the variable; what it gives goes to REGULARIZATION_LOSSES.
         trainable, collections, validate_shape, use_resource, constraint: As of Variable.
-        custom_getter: Called in place of the usual one, with that as first argument.
+        custom_getter: Called in place of the usual one, and of the scope's, as
+            `custom_getter(getter=, name=, shape=, ...)`: all arguments by name, `trainable` as True
+            or False, `constraint` alone where it takes one.
         partitioner: A function of shape and dtype that gives the number of parts along each
             dimension; then the result is a PartitionedVariable.
         synchronization, aggregation: As of Variable.
@@ -122,8 +123,9 @@ def get_variable(
             f"'<dtype: '{type_name(as_numpy(dtype))}'>' don't match."
         )
     getter = scope.custom_getter if custom_getter is None else custom_getter
-    if custom_getter is not None and scope.custom_getter is not None:
-        getter = chained(custom_getter, scope.custom_getter)
+    synchronization = checked_synchronization(synchronization, full_name)
+    if trainable is None:
+        trainable = synchronization is not VariableSynchronization.ON_READ
     arguments: Arguments = {
         "shape": shape,
         "dtype": scope.dtype if dtype is None else as_numpy(dtype),
@@ -137,7 +139,7 @@ def get_variable(
         "validate_shape": validate_shape,
         "use_resource": scope.use_resource if use_resource is None else use_resource,
         "constraint": scope.constraint if constraint is None else constraint,
-        "synchronization": checked_synchronization(synchronization, full_name),
+        "synchronization": synchronization,
         "aggregation": checked_aggregation(aggregation, full_name),
     }
     if full_name in store_of(get_default_graph()).variables and dtype is None:
@@ -145,7 +147,10 @@ def get_variable(
     with outermost(get_default_graph()).as_default(), name_scope(None):
         if getter is None:
             return _variable(full_name, **arguments)
-        return getter(_variable, full_name, **arguments)
+        parameters = inspect.signature(getter).parameters.values()
+        has_constraint = any(p.name == "constraint" or p.kind is p.VAR_KEYWORD for p in parameters)
+        named = {key: x for key, x in arguments.items() if has_constraint or key != "constraint"}
+        return getter(getter=_variable, name=full_name, **named)
 
 
 def get_local_variable(
@@ -210,7 +215,7 @@ def _variable(
     is_split = partitioner is not None and not is_number
     if is_split or (reuse is True and name in store.partitioned):
         request = _Request(
-            name,
+            name.removesuffix("/"),
             sizes,
             dtype,
             initializer,

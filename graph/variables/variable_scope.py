@@ -34,7 +34,7 @@ InitializerLike: TypeAlias = (
 Regularizer: TypeAlias = "Callable[[Variable], Tensor | None]"
 """The loss of a variable."""
 Getter: TypeAlias = "Callable[..., Variable]"
-"""Called as `getter(inner getter, name, **arguments of get_variable)`."""
+"""Called as `getter(getter=, name=, **arguments of get_variable)`."""
 
 
 class _AutoReuse:

@@ -58,8 +58,9 @@ def read_saved_model(folder: Path) -> Message:
 def missing_tags(saved_model: Message, tags: Iterable[str]) -> RuntimeError:
     """The error to raise where a SavedModel has no graph with these tags."""
     sets = ", ".join(_braced(meta.meta_info_def.tags) for meta in saved_model.meta_graphs)
+    asked = str(tags).strip("[]") if isinstance(tags, list) else _braced(tags)
     return RuntimeError(
-        f"MetaGraphDef associated with tags {_braced(tags)} could not be found in SavedModel, with "
+        f"MetaGraphDef associated with tags {asked} could not be found in SavedModel, with "
         f"available tags '[{sets}]'. To inspect available tag-sets in the SavedModel, please use "
         "the SavedModel CLI: `saved_model_cli`."
     )

@@ -320,5 +320,5 @@ def test_a_block_is_not_entered_twice():
             pass
         with session.as_default():
             pass
-    with pytest.raises(TypeError, match="Argument `target` must be a string, but got int: 37"):
+    with pytest.raises(TypeError, match='Argument `target` must be a string, but got "int"'):
         tf.Session(37)

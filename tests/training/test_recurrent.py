@@ -85,7 +85,7 @@ def test_errors():
             tf.nn.dynamic_rnn(cells.GRUCell(3), x, [[1]], dtype=tf.float32)
         with pytest.raises(ValueError, match="Argument `inputs` must not be empty"):
             tf.nn.static_rnn(cells.GRUCell(3), [], dtype=tf.float32)
-        with pytest.raises(TypeError, match="inputs must be a sequence"):
+        with pytest.raises(TypeError, match="Argument `inputs` must be a sequence"):
             tf.nn.static_rnn(cells.GRUCell(3), x, dtype=tf.float32)
         with pytest.raises(TypeError, match="cells must be a list or tuple"):
             cells.MultiRNNCell(cells.GRUCell(3))

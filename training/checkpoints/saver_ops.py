@@ -118,7 +118,12 @@ def _rows(name: str, item) -> list[Saved]:
     if isinstance(item, SaveableTable):
         return [Saved(name, "", dataclasses.replace(item, name=name))]
     if not isinstance(item, Variable):
-        raise TypeError(f"Variable to save is not a Variable: {item!r}")
+        raise TypeError(
+            "names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a "
+            f"variable: {item}"
+            if not isinstance(item, Tensor)
+            else f"Variable to save is not a Variable: {item}"
+        )
     part = item.save_slice_info
     return [Saved(name, "" if part is None else part.spec, item)]
 

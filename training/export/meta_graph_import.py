@@ -110,7 +110,7 @@ def _read(source):
         return proto.parse("MetaGraphDef", source.SerializeToString())
     path = os.fspath(source)
     if not os.path.exists(path):
-        raise OSError(f"File {path} does not exist.")
+        raise OSError(f"File does not exist. Received: {path}.")
     content = read_bytes(path)
     try:
         return proto.parse("MetaGraphDef", content)

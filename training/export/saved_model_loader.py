@@ -60,7 +60,7 @@ def load(
     tag_set = {tags} if isinstance(tags, str) else set(tags)
     graphs = [m for m in saved_model.meta_graphs if set(m.meta_info_def.tags) == tag_set]
     if not graphs:
-        raise missing_tags(saved_model, tag_set)
+        raise missing_tags(saved_model, tag_set if isinstance(tags, str) else list(tags))
     meta, prefix = graphs[0], f"{import_scope}/" if import_scope else ""
     with sess.graph.as_default():
         saver = import_meta_graph(meta, import_scope=import_scope, **saver_kwargs)

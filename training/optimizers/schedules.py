@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from ...graph.core.build import number, ops, shape_of
 from ...graph.core.create import convert_to_tensor, is_tensor_like
+from ...graph.core.dtype import as_dtype
 from ...graph.core.graph import Tensor
 from ...graph.core.scopes import name_scope
 from ...graph.functions.random import random_normal
@@ -70,7 +73,7 @@ def natural_exp_decay(
     name: str | None = None,
 ) -> Tensor:
     """learning_rate * exp(-decay_rate * global_step / decay_steps); see `exponential_decay`."""
-    with name_scope(name, "NaturalExpDecay") as scope:
+    with name_scope(name, "ExponentialDecay") as scope:
         rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         exponent = _progress(global_step, decay_steps, rate, staircase)
         return ops.Mul(rate, ops.Exp(-_like(decay_rate, rate) * exponent), name=scope)
@@ -158,7 +161,8 @@ def piecewise_constant(
         name: Of the operations.
 
     Raises:
-        ValueError: The lengths do not fit, or the values have several dtypes.
+        ValueError: The lengths do not fit, the values have several dtypes, or `x` and the
+            boundaries have.
     """
     if len(boundaries) != len(values) - 1:
         raise ValueError("The length of boundaries should be 1 less than the length of values")
@@ -167,13 +171,27 @@ def piecewise_constant(
         chosen = [convert_to_tensor(value) for value in values]
         if len({value.dtype for value in chosen}) > 1:
             raise ValueError(
-                f"values must have one type, got {', '.join(str(v.dtype) for v in chosen)}"
+                "Values must have elements all with the same dtype "
+                f"({' vs '.join(str(as_dtype(v.dtype)) for v in chosen)})."
             )
+        limits = [_boundary(boundary, x) for boundary in boundaries]
         result = chosen[-1]
-        for boundary, value in reversed(list(zip(boundaries, chosen[:-1], strict=True))):
-            limit = convert_to_tensor(boundary, None if isinstance(boundary, Tensor) else x.dtype)
+        for limit, value in reversed(list(zip(limits, chosen[:-1], strict=True))):
             result = ops.SelectV2(ops.LessEqual(x, limit), value, result)
         return result
+
+
+def _boundary(value, x: Tensor) -> Tensor:
+    """A boundary as a number of the type of `x`: int32 is taken for int64, too."""
+    limit = convert_to_tensor(value)
+    if limit.dtype == np.int32 and x.dtype == np.int64:
+        return ops.Cast(limit, DstT=x.dtype)
+    if limit.dtype != x.dtype:
+        raise ValueError(
+            f"Boundaries ({as_dtype(limit.dtype)!s}) must have the same dtype as x "
+            f"({as_dtype(x.dtype)!s})."
+        )
+    return limit
 
 
 def cosine_decay_restarts(

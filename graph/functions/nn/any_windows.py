@@ -143,17 +143,27 @@ def pool(
     Raises ValueError for another type or rank, and for what cannot go with dilations.
     """
     rate = one_of("dilations", dilations, "dilation_rate", dilation_rate)
-    if pooling_type not in POOLS:
-        raise ValueError(f"pooling_type must be 'MAX' or 'AVG', got {pooling_type!r}")
     x = convert_to_tensor(input, name="input")
     n = _n_spatial(x, data_format)
+    if pooling_type not in POOLS:
+        raise ValueError(f"{n}-D {pooling_type} pooling is not supported.")
     function, layout = POOLS[pooling_type][n - 1], data_format or FORMATS[n - 1]
     gaps = [int(size) for size in np.broadcast_to(np.asarray(1 if rate is None else rate), n)]
+    steps = np.broadcast_to(np.asarray(1 if strides is None else strides), n)
+    if np.any(steps > np.asarray(window_shape)):
+        raise ValueError(
+            "`strides` > `window_shape` not supported due to inconsistency between CPU and GPU "
+            f"implementations. Received: strides={steps} and window_shape={window_shape}"
+        )
+    name = name or f"{pooling_type.lower()}_pool"
     if max(gaps) == 1:
-        steps = 1 if strides is None else strides
-        return function(x, window_shape, steps, padding, data_format=layout, name=name)
-    if strides is not None and np.any(np.asarray(strides) != 1):
-        raise ValueError("`strides > 1` not supported in conjunction with `dilation_rate > 1`")
+        with name_scope(name, values=[x]) as scope:
+            return function(x, window_shape, steps, padding, data_format=layout, name=scope)
+    if max(steps) > 1:
+        raise ValueError(
+            "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
+            f"strides={steps} and dilation_rate={np.array(gaps)}"
+        )
     if padding != "VALID":
         raise ValueError(
             f"pooling with '{padding}' padding is not implemented for `dilation_rate` > 1. "
@@ -165,16 +175,17 @@ def pool(
 
 
 def _with_gaps(
-    function: Function, x: Tensor, window_shape: Sizes, gaps: Sequence[int], name: str | None
+    function: Function, x: Tensor, window_shape: Sizes, gaps: Sequence[int], name: str
 ) -> Tensor:
     """A pool under windows with gaps: of the batch of inputs that take every n-th element."""
     n = len(gaps)
     window = [int(size) for size in np.broadcast_to(np.asarray(window_shape), n)]
-    with name_scope(name, "pool", [x]):
+    with name_scope(name, values=[x]) as scope:
         blocks = np.array(gaps, np.int32)
         sizes = ops.StridedSlice(ops.Shape(x), [1], [n + 1], [1])
         paddings, crops = required_space_to_batch_paddings(sizes, blocks)
-        pooled = function(ops.SpaceToBatchND(x, blocks, paddings), window, 1, "VALID")
+        blocked = ops.SpaceToBatchND(x, blocks, paddings)
+        pooled = function(blocked, window, 1, "VALID", name=scope)
         return ops.BatchToSpaceND(pooled, blocks, crops)
 
 

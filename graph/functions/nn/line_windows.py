@@ -296,11 +296,11 @@ def erosion2d(
         name: Of the operations.
     """
     with name_scope(name, "erosion2d", [value, kernel]) as scope:
-        turned = ops.ReverseV2(kernel, np.array([0, 1], np.int32))
+        less, turned = ops.Neg(value), ops.ReverseV2(kernel, np.array([0, 1], np.int32))
         dilated = ops.Dilation2D(
-            ops.Neg(value), turned, strides=strides, rates=rates, padding=padding
+            less, turned, strides=strides, rates=rates, padding=padding, name=scope
         )
-        return ops.Neg(dilated, name=scope)
+        return ops.Neg(dilated)
 
 
 def max_pool_with_argmax(

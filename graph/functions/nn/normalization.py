@@ -73,8 +73,9 @@ def batch_normalization(
     with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
         factor = ops.Rsqrt(variance + variance_epsilon)
         factor = factor if scale is None else factor * scale
+        scaled = x * cast(factor, x.dtype)
         shift = -mean * factor if offset is None else offset - mean * factor
-        return x * cast(factor, x.dtype) + cast(shift, x.dtype)
+        return scaled + cast(shift, x.dtype)
 
 
 def fused_batch_norm(

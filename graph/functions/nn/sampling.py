@@ -257,7 +257,7 @@ def nce_loss(
                              sampled_values, remove_accidental_hits, partition_strategy, name,
                              None)  # fmt: skip
     losses = sigmoid_cross_entropy_with_logits(labels=shares, logits=logits, name="sampled_losses")
-    return reduce_sum(losses, 1)
+    return ops.Reshape(reduce_sum(losses, 1), np.array([-1], np.int32))  # as TensorFlow names it
 
 
 def sampled_softmax_loss(

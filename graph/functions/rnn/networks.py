@@ -298,7 +298,7 @@ def static_rnn(
     """
     require_cell("cell", cell)
     if not isinstance(inputs, (list, tuple)):
-        raise TypeError("inputs must be a sequence")
+        raise TypeError(f"Argument `inputs` must be a sequence. Received: {inputs}")
     if not inputs:
         raise ValueError("Argument `inputs` must not be empty.")
     outputs: list[object] = []
@@ -334,7 +334,7 @@ def static_bidirectional_rnn(
     require_cell("cell_fw", cell_fw)
     require_cell("cell_bw", cell_bw)
     if not isinstance(inputs, (list, tuple)):
-        raise TypeError("inputs must be a sequence")
+        raise TypeError(f"Argument `inputs` must be a sequence. Received: {inputs}")
     if not inputs:
         raise ValueError("Argument `inputs` must not be empty.")
     with variable_scope(scope or "bidirectional_rnn"):

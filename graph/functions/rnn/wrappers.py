@@ -58,7 +58,7 @@ class MultiRNNCell(RNNCell):
     def __init__(self, cells: Sequence[RNNCell], state_is_tuple: bool = True):
         super().__init__()
         if not isinstance(cells, (list, tuple)):
-            raise TypeError(f"cells must be a list or tuple, but saw: {cells}.")
+            raise TypeError(f"cells must be a list or tuple, but received: {cells}.")
         if not cells:
             raise ValueError("Must specify at least one cell for MultiRNNCell.")
         self._cells = list(cells)
@@ -219,7 +219,9 @@ class DropoutWrapper(_Wrapper):
         }
         for name, keep in self._keeps.items():
             if isinstance(keep, (int, float)) and not 0 < keep <= 1:
-                raise ValueError(f"Parameter {name}_keep_prob must be between 0 and 1: {keep}")
+                raise ValueError(
+                    f"Parameter {name}_keep_prob must be between 0 and 1. Received {keep}"
+                )
         self._input_keep_prob, self._output_keep_prob = input_keep_prob, output_keep_prob
         self._state_keep_prob, self._seed = state_keep_prob, seed
         self._variational_recurrent, self._input_size = variational_recurrent, input_size

@@ -193,7 +193,7 @@ def _raised(call, *arguments):
     """The type and the words of what is raised while a graph is built."""
     try:
         call(*arguments)
-    except (TypeError, ValueError, NotImplementedError) as error:
+    except (TypeError, ValueError, NotImplementedError, LookupError) as error:
         return [type(error).__name__, str(error)]
     return None
 
@@ -320,7 +320,75 @@ def split_in_one(tf):
     return {"values": values, "input": x.op.inputs[0].name}
 
 
+def refused_layers(tf):
+    """Layers' words; those of unknown rank that are taken."""
+    image, unknown = tf.zeros([1, 8, 8, 1]), tf.placeholder(tf.float32)
+    layers = tf.layers
+    return {
+        "rank": _raised(lambda: layers.dense(unknown, 3)),
+        "norm": _raised(lambda: layers.batch_normalization(unknown)),
+        "pooled": layers.max_pooling2d(unknown, 2, 2).shape.as_list(),
+        "flat": layers.flatten(unknown).shape.as_list(),
+        "window": _raised(lambda: layers.conv2d(image, 3, (1, 0))),
+        "strides": _raised(lambda: layers.conv2d(image, 3, 1, strides=0)),
+        "gaps": _raised(lambda: layers.conv2d(image, 3, 1, dilation_rate=0)),
+        "pool": _raised(lambda: layers.max_pooling2d(image, -1, 1)),
+        "word": _raised(lambda: layers.Conv2D(3, 2, bad=1)),
+        "integers": _raised(lambda: layers.dense(tf.constant([[1]]), 2)),
+    }
+
+
+def getters_called(tf):
+    """What custom getters get, and which of two is called; the name of a variable's parts."""
+    calls = []
+
+    def getter(which):
+        def called(getter, name, **arguments):
+            calls.append([which, name, arguments["trainable"], sorted(arguments)])
+            return getter(name, **arguments)
+
+        return called
+
+    def by_position(getter, name, shape, dtype, initializer, regularizer, reuse, trainable,
+                    collections, caching_device, partitioner, validate_shape, use_resource,
+                    synchronization, aggregation):  # fmt: skip
+        calls.append(["positions", name, trainable, list(shape)])
+        return getter(name=name, shape=shape, dtype=dtype, trainable=trainable)
+
+    with tf.variable_scope("scope", custom_getter=getter("outer")):
+        tf.get_variable("a", [2])
+        tf.get_variable("b", [2], custom_getter=getter("inner"))
+        with tf.variable_scope("nested", custom_getter=getter("nested")):
+            tf.get_variable("c", [2], trainable=False)
+    tf.get_variable("d", [2], custom_getter=by_position)
+    parts = tf.create_partitioned_variables([5, 2], [2, 1], tf.ones_initializer(), name="parts")
+    return {"calls": calls, "parts": [part.name for part in parts]}
+
+
+def window_names(tf):
+    """Names of what windows and sums give, and the words of pools and schedules."""
+    x, step = tf.zeros([2, 6, 7, 3]), tf.placeholder(tf.int64, [])
+    ones = [1, 1, 1, 1]
+    with tf.get_default_graph().gradient_override_map({"Exp": "NoSuchGradient"}):
+        overridden = tf.exp(x)
+    mean = tf.zeros([3])
+    return {
+        "erosion": tf.nn.erosion2d(x, tf.zeros([2, 2, 3]), ones, ones, "SAME").name,
+        "pool": tf.nn.pool(x, [2, 3], "MAX", "VALID", dilation_rate=[2, 1]).name,
+        "mean": tf.nn.pool(x, [2, 3], "AVG", "SAME").name,
+        "norm": tf.nn.batch_normalization(x, mean, mean, mean, mean, 0.1).op.inputs[0].name,
+        "kind": _raised(lambda: tf.nn.pool(x, [2, 3], "SUM", "SAME")),
+        "steps": _raised(lambda: tf.nn.pool(x, [2, 3], "MAX", "SAME", None, [3, 1])),
+        "both": _raised(lambda: tf.nn.pool(x, [2, 3], "MAX", "SAME", [2, 1], [2, 1])),
+        "decay": tf.train.natural_exp_decay(0.1, step, 10, 0.5).name,
+        "boundaries": _raised(lambda: tf.train.piecewise_constant(step, [1.5], [1.0, 2.0])),
+        "values": _raised(lambda: tf.train.piecewise_constant(step, [1], [1.0, 2])),
+        "overridden": _raised(lambda: tf.gradients(overridden, x))[1][:33],
+    }
+
+
 PROGRAMS = (
+    *(refused_layers, getters_called, window_names),
     split_in_one,
     *(refused_equations, gradients_without_feeds, views_nest, placeholders_of_old_graphs),
     *(png_sizes, refused_operands),
