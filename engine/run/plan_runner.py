@@ -33,6 +33,7 @@ COARSE_CLOCK = 6 if sys.platform == "linux" else abi.CLOCK_MONOTONIC  # 5 ns, no
 TRIALS = 2  # runs that are timed before the instructions are partitioned by their times
 WARM_TRIALS = 2  # more such runs where they are short: the first ones are several times as long
 MIN_SHARED = 3_500  # nanoseconds of work that may repay a thread pool, which costs about 1 us
+MIN_PROMISING = 7_000  # nanoseconds of work that a pool repays unless its workers are late
 MAX_COMPARED = 500_000  # nanoseconds of work up to which it is tried whether a pool is quicker
 MAX_COMPARED_LOOPS = 1_000_000_000  # the same with loops, whose many instructions are small
 MIN_COMPARISONS = 10  # runs alone, with a pool and alone again, by which that is decided
@@ -41,6 +42,7 @@ COMPARISON_TIME = 2_000_000  # nanoseconds of the runs alone, within these numbe
 MAX_RATIO = 0.95  # of the time alone that a pool may take: it keeps other processors busy
 RETRIES = 20_000_000, 200_000_000, 2_000_000_000
 """Nanoseconds after which a pool that was not quicker is tried anew: processors may be busy."""
+_MAX_STOLEN = 0.5  # of what a pool has on offer, beyond which its workers were late
 _PHASES = 3  # alone, with a pool, alone again
 _METH_NOARGS = 4
 _DATA = 16  # bytes before the address of its elements in a numpy array
@@ -112,6 +114,7 @@ class PlanRunner:
         self._comparisons = 0
         self._times: list[int] | None = None
         self._compared: list[list[int]] = []  # nanoseconds of runs alone, with a pool, alone again
+        self._n_stolen = 0
         self._retries = iter(RETRIES)
         self._retry_time = inf  # when the next comparison begins, by `perf_counter_ns`
         self._partition()
@@ -160,7 +163,8 @@ class PlanRunner:
                 self._start_comparisons()
 
     def _start_comparisons(self) -> None:
-        self._trials, self._compared = self._comparisons, [[]]
+        alone = self._compared if len(self._compared) == 1 else []
+        self._trials, self._compared = self._comparisons, [*alone, []]
         self._retry_time, self._is_final = inf, False
 
     def _compare(self, check: Callable[[], object] | None) -> None:
@@ -168,9 +172,12 @@ class PlanRunner:
 
         Not in alternation, as what a run leaves in the cores' caches is part of the matter. A pool
         that is quicker stays, if it still is when no run is among a program's first ones, which
-        take longer. One that is not may have met a busy moment, and is tried again later.
+        take longer. One that is not may have met a busy moment, and is tried again later: until
+        then it stays if its workers did not come and there is work enough for them.
         """
         self._partition(alone=len(self._compared) % 2 == 1)
+        if not self._compared[-1]:
+            self._n_stolen = self._pool.n_stolen if self._pool else 0
         start = perf_counter_ns()
         self._run(check)
         self._compared[-1].append(perf_counter_ns() - start)
@@ -181,12 +188,27 @@ class PlanRunner:
         alone = min(times[::2])
         is_short = alone < MIN_SHARED
         is_slower = len(times) > 1 and times[1] > MAX_RATIO * alone
+        if is_slower and alone >= MIN_PROMISING and self._workers_were_late():
+            self._compared.pop()
+            self._partition()
+            self._wait_for_retry()
+            return
         if not (is_short or is_slower or len(times) == _PHASES):
             self._trials = self._comparisons
             self._compared.append([])
             return
         self._partition(alone=is_short or is_slower)
-        wait = next(self._retries, None) if is_slower and not is_short else None
+        if is_slower and not is_short:
+            self._wait_for_retry()
+
+    def _workers_were_late(self) -> bool:
+        """Whether the caller did what was on offer to the workers, since the last comparison."""
+        n_offers = int((self._table[:, abi.CHUNKS] > 1).sum()) * self._comparisons
+        pool = self._pool
+        return pool is not None and pool.n_stolen - self._n_stolen > _MAX_STOLEN * n_offers
+
+    def _wait_for_retry(self) -> None:
+        wait = next(self._retries, None)
         if wait is not None:
             self._retry_time, self._is_final = perf_counter_ns() + wait, False
 

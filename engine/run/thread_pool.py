@@ -25,6 +25,7 @@ import numpy as np
 from .. import abi
 from ..build import target
 from ..plan import arena
+from .native._stealing import N_STOLEN
 from .plan_runner import loaded
 
 if TYPE_CHECKING:
@@ -82,6 +83,11 @@ class ThreadPool:
     def is_busy(self) -> bool:
         """Whether a program runs with it, or it is closed."""
         return bool(self._state[abi.BUSY])
+
+    @property
+    def n_stolen(self) -> int:
+        """How many times what was on offer was not done by the threads it was meant for."""
+        return int(self._state[N_STOLEN])
 
     def wake(self) -> None:
         """Wakes the workers that sleep in Python."""

@@ -195,6 +195,7 @@ def test_a_pool_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
     monkeypatch.setattr(instruction, "MIN_STEALING_TIME", 1 << 40)
     monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
     monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
+    monkeypatch.setattr(plan_runner, "MIN_PROMISING", 1 << 40)
     monkeypatch.setattr(plan_runner, "MAX_RATIO", better)
     monkeypatch.setattr(plan_runner, "RETRIES", ())
     got = np.zeros((1000, 2), np.int64)
@@ -266,10 +267,36 @@ def test_a_pool_that_met_a_busy_moment_is_tried_again(better, chunks, monkeypatc
     assert program.fast_run is not None
 
 
+def test_a_pool_whose_workers_are_late_stays_and_is_tried_again(monkeypatch):
+    """Its caller does everything, so that its times say nothing of a pool whose workers run."""
+    monkeypatch.setattr(instruction, "MIN_STEALING_TIME", 1 << 40)
+    monkeypatch.setattr(plan_runner, "MIN_PROMISING", 0)
+    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
+    monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
+    monkeypatch.setattr(plan_runner, "MAX_RATIO", 0)
+    monkeypatch.setattr(plan_runner, "RETRIES", (10, 10))
+    monkeypatch.setattr(thread_pool, "_work_loop", lambda *_: None)
+    got = np.zeros((1000, 2), np.int64)
+    program, out = Program(threads=3), bound((1000, 2), np.int64)
+    program.call("testing.dealt", out, split=1000)
+    program.close({out: got})
+    for _ in range(TRIALS + plan_runner.WARM_TRIALS):
+        program.run()
+    n = plan_runner.MIN_COMPARISONS
+    monkeypatch.setattr(plan_runner, "perf_counter_ns", count().__next__)
+    for tried in (*[1] * n, *[3] * (3 * n + 20)):
+        assert program.fast_run is None
+        program.run()
+        assert len(np.unique(got, axis=0)) == tried
+    program.run()
+    assert program.fast_run is not None
+
+
 def test_a_refused_run_decides_nothing(monkeypatch):
     """A run that ends early is no trial of a pool."""
     monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
     monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
+    monkeypatch.setattr(plan_runner, "MIN_PROMISING", 1 << 40)
     monkeypatch.setattr(plan_runner, "MAX_RATIO", 0)
     monkeypatch.setattr(plan_runner, "RETRIES", ())
     program, x, out = Program(threads=2), bound((64,), i32), arena((64,), i32)

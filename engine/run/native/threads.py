@@ -5,7 +5,8 @@ instruction's fields are written, then the offer is published, numbered one high
 thread has chunks of its own in every offer, always in the same place, so that it finds near its
 core what it wrote itself. It takes them from the front, by swapping its claim for one with a chunk
 more. One that has nothing left to do waits a little, then takes what others have left, from the
-back. Whoever ends the last chunk on offer goes on: it runs the instructions of one chunk by itself
+back; it does not wait where the offer before ended like that, as others may not be running at all.
+Whoever ends the last chunk on offer goes on: it runs the instructions of one chunk by itself
 and offers what comes next, with its own first chunk claimed, or ends the run. So a thread that is
 slow, late or asleep delays nobody for long, unless it holds a chunk.
 
@@ -31,13 +32,15 @@ from ._memory import (
     read,
     swap,
 )
+from ._stealing import LAST_STOLEN, N_STOLEN
 from ._waking import sleep_until_offer, slot_of, wake_all, wake_caller
 
 _YIELDING = 511
 """Pauses, about 10 us, before a thread that waits lets others run: one of them may be the thread it
 waits for."""
 _GRACE = 32
-"""Pauses, about 1 us, before a thread claims what is another's, unless one is asleep."""
+"""Pauses, about 1 us, before a thread claims what is another's, unless one is asleep or was late for
+the offer before."""
 
 
 @native(1)
@@ -118,7 +121,9 @@ def _next_chunk(pool, thread, offer, claimed):
     chunk = _claim(pool, thread, offer, 0)
     if chunk >= 0:
         return chunk
-    n_pauses = _GRACE if read(pool, abi.SLEEPERS) > 0 else 0
+    number, last_stolen = offer & abi.NUMBER_MASK, get(pool, LAST_STOLEN)
+    is_late = read(pool, abi.SLEEPERS) > 0 or last_stolen + 1 >= number
+    n_pauses = _GRACE if is_late else 0
     while n_pauses < _GRACE and read(pool, abi.OFFER) == offer:
         pause()
         n_pauses += 1
@@ -126,6 +131,9 @@ def _next_chunk(pool, thread, offer, claimed):
     while chunk < 0 and other < threads and n_pauses == _GRACE:
         chunk = _claim(pool, other, offer, 1)
         other += 1
+    if chunk >= 0 and last_stolen != number:
+        put(pool, LAST_STOLEN, number)
+        put(pool, N_STOLEN, get(pool, N_STOLEN) + 1)
     return chunk
 
 
