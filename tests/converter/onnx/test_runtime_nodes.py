@@ -68,9 +68,9 @@ def test_node(name, litert):
     for output, want in expected.items():
         close(results[output], want, row.tolerance)
     theirs = litert.run(content, [feeds], REFERENCE, "serving_default")
-    if not all(want.size for want in expected.values()):  # which LiteRT's Python does not give
-        assert theirs == "ValueError: Invalid tensor size."
-        return
+    has_empty = not all(want.size for want in expected.values())
+    if has_empty and theirs == "ValueError: Invalid tensor size.":
+        return  # LiteRT's Python does not give arrays that turn out to be empty
     assert not isinstance(theirs, str), theirs
     for output, want in expected.items():
         close(theirs[0][output], want, row.tolerance)
