@@ -340,8 +340,16 @@ def constant_of_shape(node, b):
 
 @lower("Range")
 def range_(node, b):
-    """Numbers from start in steps of delta, up to limit."""
-    return b.RANGE(*(reshaped(x, (), b) if x.rank else x for x in node.inputs))
+    """Numbers from start in steps of delta, up to limit; none where that lies behind start."""
+    start, limit, delta = (reshaped(x, (), b) if x.rank else x for x in node.inputs)
+    if limits_of(start)[1] <= limits_of(limit)[0] and limits_of(delta)[0] > 0:
+        return b.RANGE(start, limit, delta)
+    ahead, back = b.MAXIMUM(start, limit), b.MINIMUM(start, limit)
+    if delta.value is None:
+        end = b.SELECT_V2(b.GREATER(delta, like(delta, 0, b)), ahead, back)
+    else:
+        end = ahead if delta.value.item() > 0 else back
+    return b.RANGE(start, end, delta)
 
 
 MIRROR_MODES = {"reflect": "REFLECT"}

@@ -190,13 +190,21 @@ def cum_sum(node, b):
 
 @lower("CumProd")
 def cum_prod(node, b):
+    """Products of the elements up to each one along an axis; of all axes, if it is computed."""
+    rank, axis = node.rank(), node.known(1)
+    if axis is not None:
+        return _products_along(node, b, node.axis(np.ravel(axis)[0]))
+    axis = reshaped(as_int32(node.inputs[1], b), (), b)
+    axis = b.SELECT_V2(b.LESS(axis, np.int32(0)), b.ADD(axis, np.int32(rank)), axis)
+    out = _products_along(node, b, 0)
+    for i in range(1, rank):
+        out = b.SELECT_V2(b.EQUAL(axis, np.int32(i)), _products_along(node, b, i), out)
+    return out
+
+
+def _products_along(node, b, axis):
     """Products of the elements up to each one along an axis: those of 2, then of 4 elements, ..."""
-    x = node.inputs[0]
-    node.require(
-        node.known(1) is not None or node.rank() == 1, "the axis of CumProd must be constant"
-    )
-    axis = 0 if node.known(1) is None else node.axis(np.ravel(node.known(1))[0])
-    length, rank = node.shape()[axis], node.rank()
+    x, length, rank = node.inputs[0], node.shape()[axis], node.rank()
     node.require(length is not None, f"the size of axis {axis} must be known")
     is_reversed = bool(node.attr("reverse", 0))
     step, shift = 1, 1 if node.attr("exclusive", 0) else 0

@@ -92,8 +92,12 @@ def bit_shift(node, b):
         product = b.MUL(_as_int64(b, x), factor)
         return bitcast(b, product, x.dtype) if bits == 64 else b.CAST(product, dtype=x.dtype)
     if bits == 64:
-        node.require(x.dtype.kind == "u", "a shift of int64 to the right is not supported")
-        return bitcast(b, _right_shift64(b, bitcast(b, x, np.dtype(np.int64)), counts), x.dtype)
+        x64 = bitcast(b, x, np.dtype(np.int64))
+        if x.dtype.kind == "u":
+            return bitcast(b, _right_shift64(b, x64, counts), x.dtype)
+        is_negative, ones = b.LESS(x64, np.int64(0)), np.int64(-1)
+        shifted = _right_shift64(b, b.SELECT_V2(is_negative, b.SUB(ones, x64), x64), counts)
+        return b.SELECT_V2(is_negative, b.SUB(ones, shifted), shifted)
     shifted = b.RIGHT_SHIFT(x, as_type(b.MINIMUM(counts, np.int32(bits - 1)), x.dtype, b))
     if x.dtype.kind == "i":
         return shifted

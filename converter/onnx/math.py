@@ -10,6 +10,8 @@ from ..lowering import formulas
 from ..lowering.moves import as_type, like
 from .registry import lower, lower_rows
 
+BOOLEAN_MASK = 10  # operator set since which the mask of Dropout is a boolean
+
 lower_rows(
     {
         "Abs": "ABS",
@@ -68,7 +70,10 @@ def identity(node, b):
 
 @lower("Dropout")
 def dropout(node, b):
-    """The input itself, and a mask of all of it; nothing is dropped in inference."""
+    """The input itself, and a mask of all of it; nothing is dropped in inference.
+
+    Before operator set 10 ONNX Runtime gives zeros of the input's type as the mask.
+    """
     x = node.inputs[0]
     training = node.input(2) is not None and bool(node.constant(2))
     ratio = node.known(1) if node.input(1) is not None else 0.5
@@ -77,7 +82,8 @@ def dropout(node, b):
     if not node.has_output(1):
         return x
     shape = b.SHAPE(x, out_type="INT32")
-    return x, b.FILL(shape, b.constant(np.ones((), bool)))
+    mask = np.zeros((), x.dtype) if node.opset < BOOLEAN_MASK else np.ones((), bool)
+    return x, b.FILL(shape, b.constant(mask))
 
 
 @lower("Cast", "CastLike")

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..lowering.moves import like, reshaped, transposed
+from ..lowering.moves import int32s, like, reshaped, transposed
 from .registry import lower
+
+
+def product(b, x, y):
+    """x @ y of two or more dimensions; of integers, which no kernel multiplies, as sums."""
+    if x.dtype.kind not in "iu" or x.dtype.itemsize < 4:
+        return b.BATCH_MATMUL(x, y)
+    rows, columns = b.EXPAND_DIMS(x, np.int32(-1)), b.EXPAND_DIMS(y, np.int32(-3))
+    return b.SUM(b.MUL(rows, columns), int32s([-2]), keep_dims=False)
 
 
 @lower("MatMul")
@@ -15,7 +23,7 @@ def matmul(node, b):
     row, column = node.rank(0) == 1, node.rank(1) == 1
     x = reshaped(x, (1, -1), b) if row else x
     y = reshaped(y, (-1, 1), b) if column else y
-    out = b.BATCH_MATMUL(x, y)
+    out = product(b, x, y)
     axes = [axis for axis, drop in ((-2, row), (-1, column)) if drop]
     if not axes:
         return out
@@ -38,5 +46,8 @@ def gemm(node, b):
             if c.value is None
             else b.constant((c.value * beta).astype(c.dtype))
         )
-    out = b.FULLY_CONNECTED(x, y, None)
+    if y.dtype.kind in "iu":
+        out = product(b, x, transposed(y, (1, 0), b))
+    else:
+        out = b.FULLY_CONNECTED(x, y, None)
     return out if c is None else b.ADD(out, c)

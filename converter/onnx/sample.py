@@ -340,6 +340,8 @@ def affine_grid(node, b):
     for axis in range(n_axes):
         length = b.CAST(b.GATHER(size, np.int32(2 + axis)), dtype=np.float32)
         places = _normalized_places(b, length, is_aligned)
+        if is_aligned:  # of a single element ONNX Runtime has the last place, not the first
+            places = b.SELECT_V2(b.LESS(length, np.float32(2)), np.float32(1), places)
         shape = [-1 if i == axis + 1 else 1 for i in range(n_axes + 2)]
         factor = columns[n_axes - 1 - axis]  # that of x comes first, the axis of x last
         total = b.ADD(total, b.MUL(factor, as_type(reshaped(places, shape, b), theta.dtype, b)))

@@ -187,6 +187,31 @@ def _segment_sum(op: Op, b: Builder) -> list[Tensor] | None:
     return [b.UNSORTED_SEGMENT_SUM(*op.inputs, n)]
 
 
+def _unsorted_segments(kind: str, start: Callable[[np.dtype], int]) -> Rule:
+    """Of int64, which LiteRT does not have: for each segment all rows, `start` for those of others.
+
+    Args:
+        kind: the operator that combines rows.
+        start: what changes nothing of a type.
+    """
+
+    def rule(op: Op, b: Builder) -> list[Tensor] | None:
+        x, ids, count = op.inputs
+        if has_kernel(op) or x.dtype != np.int64 or x.rank is None or ids.rank != 1:
+            return None
+        segments = b.RANGE(like(count, 0, b), count, like(count, 1, b))
+        segments = b.EXPAND_DIMS(segments, np.int32(1))
+        if ids.dtype != count.dtype:
+            segments = b.CAST(segments, dtype=ids.dtype)
+        is_in = b.EQUAL(segments, b.EXPAND_DIMS(ids, np.int32(0)))
+        for _ in range(x.rank - 1):
+            is_in = b.EXPAND_DIMS(is_in, np.int32(-1))
+        rows = b.SELECT_V2(is_in, b.EXPAND_DIMS(x, np.int32(0)), like(x, start(x.dtype), b))
+        return [b.op(kind, rows, np.ones(1, np.int32), keep_dims=False)]
+
+    return rule
+
+
 def _space_to_batch(op: Op, b: Builder) -> list[Tensor] | None:
     """Padding, and blocks moved by TRANSPOSE, where LiteRT has too few dimensions.
 
@@ -273,5 +298,9 @@ RULES: dict[str, Rule] = {
     "SOFTPLUS": _softplus,
     "SPACE_TO_BATCH_ND": _space_to_batch,
     "UNPACK": _unpack,
+    "UNSORTED_SEGMENT_MAX": _unsorted_segments("REDUCE_MAX", lambda t: int(np.iinfo(t).min)),
+    "UNSORTED_SEGMENT_MIN": _unsorted_segments("REDUCE_MIN", lambda t: int(np.iinfo(t).max)),
+    "UNSORTED_SEGMENT_PROD": _unsorted_segments("REDUCE_PROD", lambda t: 1),
+    "UNSORTED_SEGMENT_SUM": _unsorted_segments("SUM", lambda t: 0),
 }
 """Operators that other operators stand for; wider types come after, where these hold off."""

@@ -42,6 +42,7 @@ GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 STEPS, BATCH, WIDTH, UNITS = 6, 3, 4, 5
 WORDS = np.int64([[2, 3, 4, 5, 6, 7, 8], [5, 4, 5, 6, 2, 2, 3]])
 LENGTHS = np.int32([6, 1, 3])
+WHOLE = np.array([[4, -7, 2], [9, 3, -5], [8, 6, 1]])
 OUTPUTS = {"RNN": "y h", "GRU": "y h", "LSTM": "y h c"}
 
 
@@ -256,4 +257,26 @@ ROWS = {
     },
     "Scaler of integers": Estimator("Scaler", "x", {"x": np.array([[1, -2], [7, 4]])},
         offset=[0.3], scale=[0.7]),
+    **{
+        f"{kind} of int64 {reduction}": version(18, kind, "x i u", {"x": WHOLE, "i": indices,
+            "u": WHOLE[: len(indices)] - 3}, reduction=reduction)
+        for kind, indices in (("ScatterElements", np.array([[0, 2, -1], [0, 1, 2]])),
+            ("ScatterND", np.array([[[1, 2], [0, 0], [1, 2]]])))
+        for reduction in ("add", "mul", "max", "min")
+    },
+    **{
+        f"MatMul of {dtype}": version(13, "MatMul", "a b", {"a": WHOLE.astype(dtype),
+            "b": np.stack([WHOLE.T, 3 - WHOLE.T]).astype(dtype)}, tolerance=0)
+        for dtype in ("int32", "int64")
+    },
+    **{
+        f"Range of {numbers}": version(11, "Range", "a b c", {"a": np.array(numbers[0], dtype),
+            "b": np.array(numbers[1], dtype)}, {"c": np.array(numbers[2], dtype)}, tolerance=0)
+        for dtype, numbers in ((np.int64, (3, 0, 1)), (np.float32, (1, 4, -1)),
+            (np.int64, (5, -2, -3)), (np.int32, (2, 2, 1)))
+    },
+    "Dropout with a mask of the input's type": version(7, "Dropout", "x", {"x": X},
+        outputs="y m"),
+    "AffineGrid of one row": version(20, "AffineGrid", "x s", {"x": floats(2, 2, 3)},
+        {"s": np.array([2, 1, 1, 4])}, align_corners=1),
 }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...lowering.moves import int32s, like, to_channels_first, to_channels_last
+from ...lowering.moves import like, to_channels_first, to_channels_last
 from .. import matmul, norm, pool, quantized, recurrent
 from ..registry import lower
 from .attention import self_attention
@@ -41,8 +41,7 @@ def matmul_integer16(node, b):
     """A matrix product of int16, added up as int32."""
     x, y = (b.CAST(z, dtype=np.int32) for z in node.inputs)
     node.require(node.rank() > 1 and node.rank(1) > 1, "operands must have 2 dimensions or more")
-    rows, columns = b.EXPAND_DIMS(x, np.int32(-1)), b.EXPAND_DIMS(y, np.int32(-3))
-    return b.SUM(b.MUL(rows, columns), int32s([-2]), keep_dims=False)
+    return matmul.product(b, x, y)
 
 
 @lower(f"{DOMAIN}MatMulIntegerToFloat")

@@ -13,6 +13,7 @@ import numpy as np
 
 from ....schema.errors import DeadlineExceededError
 from ..image_layout import has_channels_last
+from ..math import BOOLEAN_MASK
 from ..names import domain_of, names_read, qualified, schema_of
 from . import arrays, classifiers, images, loops, quantized
 from .checks import CHECKS
@@ -369,6 +370,8 @@ REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
     "ConvTranspose": (ALL_OPSETS, arrays.conv_transpose),
     "DequantizeLinear": (NEW_QUANTIZATION, dequantize_linear),
     **{kind: (ALL_OPSETS, partial(recurrent, kind)) for kind in ("RNN", "GRU", "LSTM")},
+    "Dropout": (BOOLEAN_MASK, lambda _, x: (x, np.zeros_like(x))),
+    "AffineGrid": (ALL_OPSETS, images.affine_grid),
     "GatherElements": (ALL_OPSETS, arrays.gather_elements),
     "GlobalLpPool": (ALL_OPSETS, global_lp_pool),
     "GlobalMaxPool": (ALL_OPSETS, global_max_pool),

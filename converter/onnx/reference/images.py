@@ -165,3 +165,15 @@ def corrected() -> list[type[Any]]:
         return GridSample._prepare_border(self, dims, align_corners)
 
     return [type("GridSample", (GridSample,), {"_prepare_border": borders})]
+
+
+def affine_grid(attributes: Mapping[str, Any], theta: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """AffineGrid; a single element between aligned corners is at the end, as in ONNX Runtime."""
+    lengths = [int(n) for n in size[2:]]
+    if attributes.get("align_corners", 0):
+        places = [np.linspace(-1, 1, n) if n > 1 else np.ones(1) for n in lengths]
+    else:
+        places = [(2 * np.arange(n) + 1) / n - 1 for n in lengths]
+    grid = np.stack([*np.meshgrid(*places, indexing="ij")][::-1], axis=-1)
+    points = np.concatenate([grid, np.ones_like(grid[..., :1])], axis=-1)
+    return np.einsum("nij,...j->n...i", theta, points).astype(theta.dtype)

@@ -64,9 +64,13 @@ def test_node(name, litert):
     runner = Interpreter(model_content=content).get_signature_runner()
     feeds = {key: row.feeds[key] for key in runner.get_input_details()}
     results = runner(**feeds)
-    theirs = litert.run(content, [feeds], REFERENCE, "serving_default")
-    assert not isinstance(theirs, str), theirs
-    for output in row.outputs:
-        want = RECORDED[f"{name}/{output}"]
+    expected = {output: RECORDED[f"{name}/{output}"] for output in row.outputs}
+    for output, want in expected.items():
         close(results[output], want, row.tolerance)
+    theirs = litert.run(content, [feeds], REFERENCE, "serving_default")
+    has_empty = not all(want.size for want in expected.values())
+    if has_empty and theirs == "ValueError: Invalid tensor size.":
+        return  # LiteRT's Python does not give arrays that turn out to be empty
+    assert not isinstance(theirs, str), theirs
+    for output, want in expected.items():
         close(theirs[0][output], want, row.tolerance)
