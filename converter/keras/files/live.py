@@ -87,7 +87,7 @@ def _described(what: object) -> Generator[None]:
     """Says of what Keras, or a `get_config` of the program, cannot write the configuration."""
     try:
         yield
-    except (NotImplementedError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, NotImplementedError, TypeError, ValueError) as error:
         raise ModelError(f"{what} cannot be described: {error}") from None
 
 
