@@ -24,7 +24,7 @@ from flatlite.converter.keras.files.symbolic import expanded
 from flatlite.converter.sources.keras import is_known
 from flatlite.errors import ConverterError
 from flatlite.lite import Interpreter, TFLiteConverter
-from models import MODELS, Scale, floats
+from models import MODELS, Perceptron, Scale, floats
 
 CALLS = Path(__file__).parents[1] / "converter/keras/calls/expanded_keras3.npz.xz"
 TOLERANCE = {"other_types": 1e-2}
@@ -121,17 +121,21 @@ def check_integers() -> None:
     np.testing.assert_allclose(result, expected, rtol=0, atol=0.02 * np.abs(expected).max())
 
 
-def check_file() -> None:
-    """A file with a class of the program, which custom_objects gives."""
+def check_files() -> None:
+    """Files with classes of the program, which custom_objects gives: a layer, a model."""
     x = keras.Input((3,), name="x")
-    net, data = keras.Model(x, layers.Dense(2)(Scale()(x))), floats(2, 3)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.keras"
-        net.save(path)
-        converter = TFLiteConverter.from_keras_model_file(path, custom_objects={"Scale": Scale})
-    runner = Interpreter(model_content=converter.convert()).get_signature_runner()
-    (result,) = runner(x=data).values()
-    np.testing.assert_allclose(result, flat(net(data))[0], atol=1e-5)
+    nets = {Scale: keras.Model(x, layers.Dense(2)(Scale()(x))), Perceptron: Perceptron(4)}
+    for kind, net in nets.items():
+        data = floats(2, 3)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.keras"
+            net.save(path)
+            converter = TFLiteConverter.from_keras_model_file(
+                path, custom_objects={kind.__name__: kind}
+            )
+        runner = Interpreter(model_content=converter.convert()).get_signature_runner()
+        (result,) = runner(x=data).values()
+        np.testing.assert_allclose(result, flat(net(data))[0], atol=1e-5)
 
 
 def record() -> None:
@@ -164,7 +168,7 @@ def main() -> None:
         check(name)
     check_refusals()
     check_integers()
-    check_file()
+    check_files()
     assert "tensorflow" not in sys.modules
     print(f"{len(MODELS)} models of Keras {keras.__version__} on {keras.backend.backend()}")
 

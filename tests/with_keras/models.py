@@ -116,6 +116,18 @@ class Decoder(layers.Layer):
         return x + ops.matmul(ops.softmax(scores - 1e9 * (1 - mask)), values)
 
 
+class Perceptron(keras.Model):
+    """A functional model whose configuration is not that of its layers, as KerasHub's are."""
+
+    def __init__(self, units, **options):
+        x = keras.Input((3,), name="x")
+        super().__init__(x, layers.Dense(2)(layers.Dense(units, "relu")(x)), **options)
+        self.units = units
+
+    def get_config(self):
+        return {"units": self.units, "name": self.name}
+
+
 class Transformer(keras.Model):
     """A small decoder, of classes of the program only."""
 

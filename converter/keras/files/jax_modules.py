@@ -12,8 +12,10 @@ import base64
 import heapq
 import importlib
 import itertools
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -110,7 +112,8 @@ def _exported(keras: Any, layer: Any, computed: Callable, variables: list, tenso
         if names in failed:
             continue
         try:
-            return _trace(computed, variables, tensors, dict(zip(keys, names, strict=True)))
+            with _silent():
+                return _trace(computed, variables, tensors, dict(zip(keys, names, strict=True)))
         except TRACE_ERRORS as error:
             failed[names] = error
         for merged in _merged(names, str(failed[names]).partition(KERAS_NOTE)[0]):
@@ -132,6 +135,17 @@ def _trace(computed: Callable, variables: list, tensors: list, names: Mapping) -
         dtype = "float32" if str(x.dtype) in FLOATS else str(x.dtype)
         arrays.append(jax.ShapeDtypeStruct(shape, np.dtype(dtype)))
     return export.export(jax.jit(computed), platforms=["cpu"])(values, arrays)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keeps JAX from logging what it tries in vain."""
+    logger = logging.getLogger("absl")
+    was_disabled, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = was_disabled
 
 
 def _merged(names: tuple[str, ...], message: str) -> Iterator[tuple[str, ...]]:
