@@ -304,7 +304,7 @@ class TFLiteConverter(Results):
             output_arrays: names of outputs or of layers; None takes the model's outputs.
             custom_objects: {name of a class: a layer of Keras that does the same}: its name, or a
                 class derived from it. A class with a `call` of its own is read by the Keras that
-                it belongs to, with TensorFlow as its backend, and converted whole.
+                it belongs to, with TensorFlow or JAX as its backend, and converted whole.
             weights_file: what model.save_weights() wrote, beside an architecture in JSON.
 
         Raises:

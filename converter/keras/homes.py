@@ -28,6 +28,7 @@ functions.views: ops.Full ops.Nextafter ops.Polar ops.View ops.ViewAsReal
 functions.windows: ops.AffineTransform ops.Corrcoef ops.Correlate ops.Geomspace ops.Linspace ops.Logspace ops.SSIM ops.STFT ops.SeparableConv ops.SobelEdges ops.Unfold
 local: LocallyConnected1D LocallyConnected2D
 merge: Add Average Concatenate Dot Maximum Minimum Multiply Subtract
+modules: flatlite.Module
 norm: BatchNormalization BatchNormalizationV2 Custom>CustomScaleLayer CustomScaleLayer GroupNormalization LayerNormalization LayerScale Normalization RMSNormalization UnitNormalization
 pool: AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D AdaptiveMaxPooling1D AdaptiveMaxPooling2D AdaptiveMaxPooling3D AvePool1D AvePool2D AvePool3D AveragePooling1D AveragePooling2D AveragePooling3D GlobalAvePool1D GlobalAvePool2D GlobalAvePool3D GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D MaxPool1D MaxPool2D MaxPool3D MaxPooling1D MaxPooling2D MaxPooling3D
 preprocess: CategoryEncoding CenterCrop Discretization IntegerLookup RandomCrop Resizing

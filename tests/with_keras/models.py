@@ -93,6 +93,41 @@ class Block(layers.Layer):
         return x + self.dropout(self.dense(self.between(x)), training=training)
 
 
+class Decoder(layers.Layer):
+    """Attention to what comes before and to another sequence, by sizes that are computed."""
+
+    def build(self, shapes):
+        width = shapes[0][-1]
+        self.q, self.kv = (self.add_weight(shape=(width, n * width)) for n in (1, 2))
+        self.scale = self.add_weight(shape=(), initializer="ones", trainable=False)
+
+    def call(self, inputs, mask=None):
+        x, memory = inputs
+        n, length, width = ops.shape(x)
+        before = ops.arange(length)[:, None] >= ops.arange(length)
+        y = self.attended(x, x, ops.cast(before, x.dtype))
+        y = self.attended(y, memory, ops.cast(mask, x.dtype)[:, None])
+        rows = ops.reshape(y * self.scale, (n * length, width // 2, 2))
+        return {"sum": ops.sum(rows, -1), "all": ops.reshape(rows, (n, length, width))}
+
+    def attended(self, x, other, mask):
+        keys, values = ops.split(ops.matmul(other, self.kv), 2, -1)
+        scores = ops.matmul(ops.matmul(x, self.q), ops.swapaxes(keys, 1, 2))
+        return x + ops.matmul(ops.softmax(scores - 1e9 * (1 - mask)), values)
+
+
+class Perceptron(keras.Model):
+    """A functional model whose configuration is not that of its layers, as KerasHub's are."""
+
+    def __init__(self, units, **options):
+        x = keras.Input((3,), name="x")
+        super().__init__(x, layers.Dense(2)(layers.Dense(units, "relu")(x)), **options)
+        self.units = units
+
+    def get_config(self):
+        return {"units": self.units, "name": self.name}
+
+
 class Transformer(keras.Model):
     """A small decoder, of classes of the program only."""
 
@@ -246,3 +281,28 @@ def custom_model_by_name():
     net, inputs = ByName(), {"a": floats(2, 5), "b": floats(2, 4)}
     net(inputs)
     return net, [inputs]
+
+
+def decoder(lengths):
+    """Sequences of two lengths through a layer that Keras cannot call on symbolic tensors."""
+    x, memory = keras.Input((None, 4)), keras.Input((None, 4))
+    mask = keras.Input((None,), dtype="int32")
+    layer = Decoder()
+    y = layer([x, memory], mask=mask)
+    y = layer([y["all"], memory], mask=mask)
+    m, n = lengths
+    inputs = [floats(3, m, 4), floats(3, n, 4), np.arange(3 * n, dtype=np.int32).reshape(3, n) % 2]
+    return keras.Model([x, memory, mask], [layers.Dense(2)(y["all"]), y["sum"]]), inputs
+
+
+if keras.backend.backend() == "jax":  # which knows sizes that are not numbers
+
+    @model
+    def open_sizes():
+        """Two lengths of sequences."""
+        return decoder((5, 3))
+
+    @model
+    def other_open_sizes():
+        """The same model's others, the second longer."""
+        return decoder((2, 6))

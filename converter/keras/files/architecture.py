@@ -136,8 +136,9 @@ def read_model(spec: dict) -> Model:
     model = read_layer(spec, 0)
     if not isinstance(model, Model):
         raise ModelError(
-            f"The file must hold a Sequential or Functional model, got {model.title}; save a model "
-            "of another class as a SavedModel and use TFLiteConverter.from_saved_model"
+            f"The file must hold a Sequential or Functional model, got {model.title}; give its "
+            "class in custom_objects, whose Keras reads it, or save the model as a SavedModel and "
+            "use TFLiteConverter.from_saved_model"
         )
     return model
 

@@ -87,7 +87,7 @@ def _described(what: object) -> Generator[None]:
     """Says of what Keras, or a `get_config` of the program, cannot write the configuration."""
     try:
         yield
-    except (NotImplementedError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, NotImplementedError, TypeError, ValueError) as error:
         raise ModelError(f"{what} cannot be described: {error}") from None
 
 
@@ -177,9 +177,16 @@ def known_class(value: Any) -> str:
     """The layer of Keras that an object of custom_objects computes the same as, "" for none."""
     if isinstance(value, str):
         return value
-    for base in getattr(value, "__mro__", ()):
-        if base.__module__.split(".")[0] in ("keras", "tf_keras"):
+    bases = getattr(value, "__mro__", ())
+    is_model = any(base.__name__ == "Model" and _is_of_keras(base) for base in bases)
+    own = {"call", "__call__", *(["get_config"] if is_model else [])}  # not that of its layers
+    for base in bases:
+        if _is_of_keras(base):
             return base.__name__
-        if "call" in vars(base) or "__call__" in vars(base):
+        if own & vars(base).keys():
             return ""
     return ""
+
+
+def _is_of_keras(value: type) -> bool:
+    return value.__module__.split(".")[0] in ("keras", "tf_keras")

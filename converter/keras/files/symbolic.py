@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ....schema.errors import ConverterError
+from .jax_modules import module_layer
 from .live import keras_of, quantized
 
 WEIGHT = "flatlite.Weight"
@@ -99,7 +100,10 @@ class _Expansion:
         try:
             results = layer.call(*args, **kwargs)
         except CALL_ERRORS as error:
-            raise _refusal(layer, error) from error
+            if self.keras.backend.backend() != "jax":
+                raise _refusal(layer, error) from error
+            module, pack = module_layer(self.keras, layer, args, kwargs)
+            results = pack(module(inputs))
         results = tree.map_structure(lambda x: self._as_tensor(x, inputs[0]), results)
         traced = self.keras.Model(inputs, results, name=name)
 

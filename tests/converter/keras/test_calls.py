@@ -105,6 +105,20 @@ def test_a_weight_that_is_a_layer_has_a_shape(tmp_path):
         keras.load(changed(case, b'"shape": [8, 40]', b'"shape": [8, -1]', tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (b'"used": [0, 1, 2]', b'"used": [0, 1, 9]', "used must be numbers below 3"),
+        (b'"results": [["float32"', b'"results": [["float9"', "results must be lists of a type"),
+        (b'"module": "TUzv', b'"module": "!Uzv', "module must be bytes in base 64"),
+    ],
+)
+def test_a_module_that_is_a_layer_is_checked(old, new, message, tmp_path):
+    case = arrays("expanded_keras3")["open_sizes"]
+    with pytest.raises(ModelError, match=rf"flatlite.Module '.*': {message}"):
+        keras.load(changed(case, old, new, tmp_path))
+
+
 FAST = ("LSTM_all", "both", "passed")
 
 
