@@ -364,3 +364,18 @@ operations(
     ],
     (3, 4, 4, 2),
 )
+operations(
+    "products",
+    lambda o, x: [
+        o.matmul(x, x),
+        o.matmul(x, np.int32([[1, 2], [3, 4], [5, 6]])),
+        o.matmul(o.transpose(x, (0, 2, 1)), x),
+        o.dot(x, np.int32([1, -2, 3])),
+        o.einsum("bij,bkj->bik", x, x),
+        o.einsum("bii->b", o.cast(x, "float32")),
+        o.einsum("bii->bi", x),
+        o.einsum("bij,bjk,bkl->bil", *(o.cast(x, "float32") / 4,) * 3),
+    ],
+    (3, 3),
+    dtype="int32",
+)
