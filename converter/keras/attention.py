@@ -9,7 +9,7 @@ import numpy as np
 
 from ...graph.core.graph import Tensor
 from .files.architecture import Layer
-from .functions.operations import floating, operation
+from .functions.operations import floating, operation, tensor
 from .functions.products import dims_of, matmul, reshaped
 from .registry import ANY, Call, is_integer, layer
 
@@ -334,6 +334,7 @@ def dot_product_attention(
     q, k, v = (call.op("Transpose", x, call.constant([0, 2, 1, 3])) for x in (query, key, value))
     if is_causal is True:
         triangle = causal(call, q, k)
-        mask = triangle if mask is None else call.op("LogicalAnd", triangle, mask)
+        mask = triangle if mask is None else call.op("LogicalAnd", triangle, tensor(call, mask))
+    mask = None if mask is None else call.cast(tensor(call, mask), bool)
     y, _ = attended(call, q, k, v, mask, bias=None if bias is None else floating(call, bias))
     return call.op("Transpose", y, call.constant([0, 2, 1, 3]))

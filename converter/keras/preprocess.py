@@ -47,7 +47,7 @@ def to_aspect(call: Call, x: Tensor, height: int, width: int) -> Tensor:
     return cropped(call, x, top, left, crop_rows, crop_columns)
 
 
-def padded_to_aspect(call: Call, x: Tensor, height: int, width: int) -> Tensor:
+def padded_to_aspect(call: Call, x: Tensor, height: int, width: int, fill_value: float) -> Tensor:
     """Images with as many values on both sides so that they have the form of another size.
 
     A row or column that would be left over is not added, as in Keras.
@@ -56,7 +56,7 @@ def padded_to_aspect(call: Call, x: Tensor, height: int, width: int) -> Tensor:
     pad_rows = max(rows, int(float(columns * height) / width)) - rows
     pad_columns = max(columns, int(float(rows * width) / height)) - columns
     pairs = [[n // 2, n // 2] for n in (pad_rows, pad_columns)]
-    value = call.constant(call.number("fill_value", 0.0), x)
+    value = call.constant(fill_value, x)
     return call.op("PadV2", x, call.constant([[0, 0], *pairs, [0, 0]]), value)
 
 
@@ -81,7 +81,7 @@ def resizing(call: Call, x: Tensor) -> Tensor:
     if call.flag("crop_to_aspect_ratio"):
         x = to_aspect(call, x, height, width)
     elif call.flag("pad_to_aspect_ratio"):
-        x = padded_to_aspect(call, x, height, width)
+        x = padded_to_aspect(call, x, height, width, call.number("fill_value", 0.0))
     y = resized(call, x, height, width, interpolation, call.flag("antialias"))
     if dtype.kind != "f" and y.dtype.kind == "f":
         y = call.op("Round", y)

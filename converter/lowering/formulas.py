@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .moves import like
+from .moves import like, transposed
 
 if TYPE_CHECKING:
     from ..ir.builder import Builder
@@ -72,6 +72,25 @@ def hard_sigmoid(b: Builder, x: Tensor, alpha: float, beta: float) -> Tensor:
 def is_nan(b: Builder, x: Tensor) -> Tensor:
     """x != x."""
     return b.NOT_EQUAL(x, x)
+
+
+def is_wide_integer(x: Tensor) -> bool:
+    """Whether products of matrices of a tensor have no kernel."""
+    return x.dtype.kind in "iu" and x.dtype.itemsize >= np.dtype(np.int32).itemsize
+
+
+def matmul(
+    b: Builder, left: Tensor, right: Tensor, adj_x: bool = False, adj_y: bool = False
+) -> Tensor:
+    """left @ right; of wide integers as sums of products, [..., m, k, 1] * [..., 1, k, n]."""
+    if not is_wide_integer(left):
+        return b.BATCH_MATMUL(left, right, adj_x=adj_x, adj_y=adj_y)
+    left, right = (
+        transposed(x, (*range(x.rank - 2), x.rank - 1, x.rank - 2), b) if is_adjoint else x
+        for x, is_adjoint in ((left, adj_x), (right, adj_y))
+    )
+    columns, rows = b.EXPAND_DIMS(left, np.int32(-1)), b.EXPAND_DIMS(right, np.int32(-3))
+    return b.SUM(b.MUL(columns, rows), np.int32([-2]))
 
 
 def standardized(

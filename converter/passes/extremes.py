@@ -1,7 +1,8 @@
-"""Comparisons with infinity of what may be the extreme of infinities.
+"""Comparisons with infinity, also of what may be the extreme of infinities.
 
 The largest of a row of -inf is -inf in XNNPACK and the lowest finite number in TFLite's reference
-kernel: such comparisons are written so that they hold of both.
+kernel: such comparisons are written so that they hold of both. What no reduction gives is compared
+with the last finite number, too, as infinite constants become that in the file.
 """
 
 from __future__ import annotations
@@ -28,6 +29,16 @@ COMPARISONS = {
 }
 """By the extreme and how it is compared with its infinity: how with the last finite number."""
 
+BEYOND = {
+    ("EQUAL", np.inf): "GREATER",
+    ("GREATER_EQUAL", np.inf): "GREATER",
+    ("LESS", np.inf): "LESS_EQUAL",
+    ("EQUAL", -np.inf): "LESS",
+    ("LESS_EQUAL", -np.inf): "LESS",
+    ("GREATER", -np.inf): "GREATER_EQUAL",
+}
+"""How any number is compared with infinity: how with the last finite one."""
+
 MIRRORED = {
     "GREATER": "LESS",
     "GREATER_EQUAL": "LESS_EQUAL",
@@ -44,6 +55,7 @@ def compare_extremes(graph: Graph, op: Op) -> bool:
         x -> REDUCE_MAX -> m;  EQUAL(m, -inf) -> y     becomes      LESS_EQUAL(m, lowest) -> y
         GREATER(ABS(m), largest) -> y                  becomes      GREATER_EQUAL(ABS(m), largest)
         EQUAL(SUB(m, m), 0) -> y                       becomes      LESS(ABS(m), largest) -> y
+        EQUAL(x, inf) -> y                             becomes      GREATER(x, largest) -> y
 
     Also NOT_EQUAL, REDUCE_MIN and inf, the constant first, and reshapes behind the reduction.
     Holds off when the extreme is compared with another number.
@@ -82,6 +94,8 @@ def _compared(kind: str, x: Tensor, value: float, b: Builder) -> tuple[str, Tens
         first, second = difference.inputs
         if first is second and _extreme(first):
             return "LESS", b.ABS(first), largest
+    if reduction is None and (kind, value) in BEYOND:
+        return BEYOND[kind, value], x, np.copysign(largest, value)
     return None
 
 

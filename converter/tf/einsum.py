@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..lowering.formulas import is_wide_integer, matmul
 from ..lowering.moves import dimension, reshaped, transposed
 from .registry import lower
 
@@ -109,7 +110,7 @@ def contract(node, left: Operand, right: Operand, target: str, sizes: dict, b):
         return grouped(tensor, [*batch, *groups], sizes, [left, right], b)
 
     x = left.in_order(batch + rows + contracted, b)
-    if right.tensor.value is not None and not batch:
+    if right.tensor.value is not None and not batch and not is_wide_integer(right.tensor):
         weights = merged(right.in_order(columns + contracted, b), columns, contracted)
         if len(contracted) != 1:
             x = grouped(x, [*rows, contracted], sizes, [left], b)
@@ -118,8 +119,8 @@ def contract(node, left: Operand, right: Operand, target: str, sizes: dict, b):
             y = reshaped(y, (-1,), b)
     else:
         x = merged(x, rows, contracted)
-        y = b.BATCH_MATMUL(
-            x, merged(right.in_order(batch + contracted + columns, b), contracted, columns)
+        y = matmul(
+            b, x, merged(right.in_order(batch + contracted + columns, b), contracted, columns)
         )
         if len(rows) == 1 and len(columns) == 1:
             return Operand(y, batch + rows + columns).in_order(target, b)

@@ -246,8 +246,8 @@ def matmul(node, b):
     if node.type == "SparseMatMul":
         left, right = as_type(left, np.float32, b), as_type(right, np.float32, b)
     transpose_a, transpose_b = node.attr("transpose_a"), node.attr("transpose_b")
-    if right.value is None:
-        return b.BATCH_MATMUL(left, right, adj_x=transpose_a, adj_y=transpose_b)
+    if right.value is None or formulas.is_wide_integer(right):
+        return formulas.matmul(b, left, right, transpose_a, transpose_b)
     if transpose_a:
         left = transposed(left, (1, 0), b)
     return b.FULLY_CONNECTED(left, right if transpose_b else transposed(right, (1, 0), b))
@@ -260,8 +260,9 @@ def batch_matmul(node, b):
     adj_x, adj_y = node.attr("adj_x"), node.attr("adj_y")
     if node.type == "BatchMatMulV3" and left.dtype.itemsize == right.dtype.itemsize == 1:
         return int8_matmul(node, b)
-    if right.value is None or node.rank(1) != 2 or adj_x:
-        return b.BATCH_MATMUL(left, right, adj_x=adj_x, adj_y=adj_y)
+    is_plain = right.value is None or node.rank(1) != 2 or adj_x
+    if is_plain or formulas.is_wide_integer(right):
+        return formulas.matmul(b, left, right, adj_x, adj_y)
     weights = right if adj_y else transposed(right, (1, 0), b)
     return b.FULLY_CONNECTED(left, weights, keep_num_dims=left.rank != 2)
 

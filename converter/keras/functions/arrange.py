@@ -144,12 +144,18 @@ def tile(call: Call, x: Tensor, repeats: Any) -> Tensor:
 
 @operation("Repeat", "tf.repeat", input="x")
 def repeat(call: Call, x: Tensor, repeats: Any, axis: Any = None) -> Tensor:
-    """Each slice some times."""
-    call.require(is_integer(repeats), f"repeats must be one integer, got {str(repeats)[:40]}")
+    """Each slice some times, all the same or each its own."""
     if axis is None:
         x, axis = ravel(call, x), 0
     rank = len(call.shape(x))
     axis = axis_of(call, axis, rank)
+    if not is_integer(repeats):
+        counts = integers(call, repeats, "repeats")
+        n = call.known(call.shape(x)[axis], "what is repeated")
+        is_valid = len(counts) in (1, n) and min(counts) >= 0
+        call.require(is_valid, f"repeats must be {n} integers, got {str(counts)[:40]}")
+        places = np.repeat(np.arange(n), counts * n if len(counts) == 1 else counts)
+        return call.op("GatherV2", x, call.constant(places), call.constant(axis))
     y = call.op("ExpandDims", x, call.constant(axis + 1))
     y = call.op("Tile", y, call.constant([1] * (axis + 1) + [repeats] + [1] * (rank - axis - 1)))
     dims = [call.size(x, i) if n is None else n for i, n in enumerate(call.shape(x))]
@@ -167,7 +173,9 @@ def flip(call: Call, x: Tensor, axis: Any = None) -> Tensor:
 @operation("Roll", "tf.roll", input="x")
 def roll(call: Call, x: Tensor, shift: Any, axis: Any = None) -> Tensor:
     """Shifted along axes, what leaves at one end coming in at the other."""
-    call.require(axis is not None, "axis must be given")
+    if axis is None:
+        rolled = roll(call, ravel(call, x), shift, 0)
+        return call.op("Reshape", rolled, call.op("Shape", x))
     axes = axes_of(call, axis, len(call.shape(x)))
     return call.op("Roll", x, call.constant(integers(call, shift, "shift")), call.constant(axes))
 

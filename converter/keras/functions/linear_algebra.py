@@ -141,12 +141,20 @@ def cross(
         axisa = axisb = axisc = axis
     rows = [_moved_last(call, v, a) for v, a in ((x, axisa), (y, axisb))]
     sizes = [call.shape(v)[-1] for v in rows]
-    call.require(sizes == [3, 3], f"vectors must have 3 numbers, got {sizes}")
+    call.require(set(sizes) <= {2, 3}, f"vectors must have 2 or 3 numbers, got {sizes}")
+    rows = [
+        v
+        if n == 3
+        else call.op("Pad", v, call.constant([[0, 0]] * (len(call.shape(v)) - 1) + [[0, 1]]))
+        for v, n in zip(rows, sizes, strict=True)
+    ]
     turned = [[call.op("Roll", v, call.constant([-i]), call.constant([len(call.shape(v)) - 1]))
                for i in (1, 2)] for v in rows]  # fmt: skip
     first = call.op("Mul", turned[0][0], turned[1][1])
     result = call.op("Sub", first, call.op("Mul", turned[0][1], turned[1][0]))
     rank = len(call.shape(result))
+    if sizes == [2, 2]:
+        return call.op("GatherV2", result, call.constant(2), call.constant(rank - 1))
     place = axis_of(call, axisc, rank)
     order = list(range(rank - 1))
     order.insert(place, rank - 1)

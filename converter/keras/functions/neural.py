@@ -12,6 +12,7 @@ from ..conv import transposed_length
 from ..registry import Call, is_integer, is_number
 from ..resize import INTERPOLATIONS, resize_images
 from .arrange import integers
+from .layouts import channels_last, over_sequences
 from .operations import floating, operation, tensor
 from .reductions import moments, reduced
 
@@ -92,7 +93,6 @@ def threshold(
 def window_attributes(call: Call, rank: int, **settings: Any) -> dict[str, Any]:
     """TF's attributes of windows: numbers for each spatial dimension, channels last."""
     n = rank - 2
-    call.require(settings.pop("data_format") in (None, "channels_last"), "channels must come last")
     attrs: dict[str, Any] = {}
     for name, value in settings.items():
         values = [value] * n if is_integer(value) else integers(call, value, name)
@@ -109,6 +109,8 @@ def padding_of(call: Call, padding: Any) -> str:
 
 
 @operation("MaxPool", "AveragePool")
+@channels_last(is_batched=True)
+@over_sequences
 def pool(
     call: Call,
     inputs: Tensor,
@@ -120,13 +122,15 @@ def pool(
     """The largest or the mean of windows of images."""
     rank = len(call.shape(inputs, 4, 5))
     strides = pool_size if strides is None else strides
-    attrs = window_attributes(call, rank, ksize=pool_size, strides=strides, data_format=data_format)
+    attrs = window_attributes(call, rank, ksize=pool_size, strides=strides)
     kind = "MaxPool" if call.layer.kind == "ops.MaxPool" else "AvgPool"
     kind += "3D" if rank == 5 else ""
     return call.op(kind, inputs, padding=padding_of(call, padding), **attrs)
 
 
 @operation("Conv", "DepthwiseConv")
+@channels_last(is_batched=True)
+@over_sequences
 def conv(
     call: Call,
     inputs: Tensor,
@@ -138,14 +142,14 @@ def conv(
 ) -> Tensor:
     """A convolution of images with a kernel that is given."""
     rank = len(call.shape(inputs, 4, 5))
-    attrs = window_attributes(
-        call, rank, strides=strides, dilations=dilation_rate, data_format=data_format
-    )
+    attrs = window_attributes(call, rank, strides=strides, dilations=dilation_rate)
     kind = "DepthwiseConv2dNative" if call.layer.kind == "ops.DepthwiseConv" else f"Conv{rank - 2}D"
     return call.op(kind, inputs, tensor(call, kernel), padding=padding_of(call, padding), **attrs)
 
 
 @operation("ConvTranspose")
+@channels_last(is_batched=True)
+@over_sequences
 def conv_transpose(
     call: Call,
     inputs: Tensor,
@@ -157,12 +161,10 @@ def conv_transpose(
     dilation_rate: Any = 1,
 ) -> Tensor:
     """What each pixel spreads by a kernel [*window, filters, channels]."""
-    shape = call.shape(inputs, 3, 4, 5)
+    shape = call.shape(inputs, 4, 5)
     n = len(shape) - 2
     kernel = tensor(call, kernel)
-    attrs = window_attributes(
-        call, n + 2, strides=strides, dilations=dilation_rate, data_format=data_format
-    )
+    attrs = window_attributes(call, n + 2, strides=strides, dilations=dilation_rate)
     *window, filters, _ = (call.known(size, "the kernel's shape") for size in call.shape(kernel))
     pads = output_padding if isinstance(output_padding, list) else [output_padding] * n
     is_same, lengths = padding_of(call, padding) == "SAME", []
@@ -171,15 +173,10 @@ def conv_transpose(
         extent = (window[i] - 1) * attrs["dilations"][i + 1] + 1
         step = attrs["strides"][i + 1]
         lengths.append(transposed_length(call, size, extent, step, is_same, pads[i]))
-    if n == 1:
-        inputs = call.op("ExpandDims", inputs, call.constant(1))
-        kernel = call.op("ExpandDims", kernel, call.constant(0))
-        lengths, attrs = [1, *lengths], {k: [1, *v] for k, v in attrs.items()}
     batch = call.size(inputs, 0) if shape[0] is None else shape[0]
     kind = "Conv3DBackpropInputV2" if n == 3 else "Conv2DBackpropInput"
     sizes = call.sizes([batch, *lengths, filters])
-    y = call.op(kind, sizes, kernel, inputs, padding=padding_of(call, padding), **attrs)
-    return call.op("Squeeze", y, squeeze_dims=[1]) if n == 1 else y
+    return call.op(kind, sizes, kernel, inputs, padding=padding_of(call, padding), **attrs)
 
 
 @operation("tf.nn.bias_add")
@@ -190,6 +187,7 @@ def bias_add(call: Call, value: Tensor, bias: Any, data_format: Any = None) -> T
 
 
 @operation("Resize", "tf.image.resize", images="inputs", method="interpolation")
+@channels_last()
 def resize(
     call: Call,
     inputs: Tensor,
@@ -199,17 +197,32 @@ def resize(
     crop_to_aspect_ratio: Any = False,
     pad_to_aspect_ratio: Any = False,
     preserve_aspect_ratio: Any = False,
+    fill_value: Any = 0.0,
     data_format: Any = None,
     **others: Any,
 ) -> Tensor:
     """Images of another size."""
-    flags = (crop_to_aspect_ratio, pad_to_aspect_ratio, preserve_aspect_ratio)
-    call.require(not any(flags), "aspect ratios are not supported here")
-    call.require(data_format in (None, "channels_last"), "channels must come last")
+    call.require(not preserve_aspect_ratio, "preserve_aspect_ratio is not supported")
     names = ", ".join(INTERPOLATIONS)
     call.require(interpolation in INTERPOLATIONS, f"interpolation must be one of {names}")
     size = size if isinstance(size, Tensor) else integers(call, size, "size")
-    return resize_images(call, inputs, size, interpolation, bool(antialias))
+    is_one = len(call.shape(inputs, 3, 4)) == 3
+    inputs = call.op("ExpandDims", inputs, call.constant(0)) if is_one else inputs
+    if crop_to_aspect_ratio or pad_to_aspect_ratio:
+        call.require(isinstance(size, list) and len(size) == 2, "the size must be two integers")
+        inputs = _in_aspect(call, inputs, size, fill_value if pad_to_aspect_ratio else None)
+    y = resize_images(call, inputs, size, interpolation, bool(antialias))
+    return call.op("Squeeze", y, squeeze_dims=[0]) if is_one else y
+
+
+def _in_aspect(call: Call, images: Tensor, size: list[int], fill_value: Any) -> Tensor:
+    """Images cut to the form of a size, or padded to it where there is a value to pad with."""
+    from ..preprocess import padded_to_aspect, to_aspect
+
+    if fill_value is None:
+        return to_aspect(call, images, *size)
+    call.require(is_number(fill_value), f"fill_value must be a number, got {str(fill_value)[:20]}")
+    return padded_to_aspect(call, images, *size, fill_value)
 
 
 @operation("RGBToGrayscale", "tf.image.rgb_to_grayscale", images="inputs")
@@ -260,9 +273,9 @@ def rms_norm(
 @operation(
     "DepthToSpace", "SpaceToDepth", "tf.nn.depth_to_space", "tf.nn.space_to_depth", input="x"
 )
+@channels_last()
 def blocks(call: Call, x: Tensor, block_size: Any, data_format: Any = None) -> Tensor:
     """Blocks of pixels from channels, or into them."""
-    call.require(data_format in (None, "channels_last", "NHWC"), "channels must come last")
     to_space = call.layer.kind in ("ops.DepthToSpace", "tf.nn.depth_to_space")
     return call.op("DepthToSpace" if to_space else "SpaceToDepth", x, block_size=block_size)
 
@@ -278,14 +291,20 @@ def dropout(call: Call, x: Tensor, rate: Any = None, **others: Any) -> Tensor:
 
 @operation("MultiHot")
 def multi_hot(
-    call: Call, inputs: Tensor, num_classes: Any, axis: Any = -1, **others: Any
+    call: Call,
+    inputs: Tensor,
+    num_classes: Any,
+    axis: Any = -1,
+    dtype: Any = None,
+    sparse: Any = False,
 ) -> Tensor:
     """1 where an index is among those along the second dimension, or the only one."""
     from .selection import one_hot
 
-    hot = one_hot(call, inputs, num_classes, axis)
+    hot = one_hot(call, inputs, num_classes, axis, dtype, sparse)
     reduced_axis = 1 if len(call.shape(inputs)) > 1 else 0
-    return call.op("Max", hot, call.constant([reduced_axis]))
+    kind = "Any" if hot.dtype.kind == "b" else "Max"
+    return call.op(kind, hot, call.constant([reduced_axis]))
 
 
 @operation("Digitize")

@@ -38,26 +38,6 @@ operation("Isposinf")(infinite(np.inf))
 operation("Isneginf")(infinite(-np.inf))
 
 
-@operation("Isreal")
-def is_real(call: Call, x: Any) -> Tensor:
-    """True: no tensor of a model is complex."""
-    x = tensor(call, x)
-    return call.op("Equal", call.op("ZerosLike", x), call.op("ZerosLike", x))
-
-
-@operation("Imag")
-def imaginary(call: Call, x: Any) -> Tensor:
-    """0: no tensor of a model is complex."""
-    return call.op("ZerosLike", tensor(call, x))
-
-
-@operation("Angle")
-def angle(call: Call, x: Any) -> Tensor:
-    """0 of numbers from 0 on, else pi."""
-    x = floating(call, x)
-    return where(call, call.op("Less", x, like(call, 0, x)), like(call, np.pi, x), 0.0)
-
-
 @operation("Signbit")
 def sign_bit(call: Call, x: Any) -> Tensor:
     """Whether a number is below 0, or is -0."""
@@ -106,9 +86,10 @@ def times_power_of_two(call: Call, x1: Any, x2: Any) -> Tensor:
 def log_add_exp2(call: Call, x1: Any, x2: Any) -> Tensor:
     """log2(2 ** x1 + 2 ** x2)."""
     x, y = (floating(call, v) for v in operands(call, x1, x2))
-    difference = call.op("Mul", call.op("Sub", x, y), like(call, np.log(2), x))
-    softplus = call.op("Softplus", difference)
-    return call.op("AddV2", call.op("Mul", softplus, like(call, 1 / np.log(2), x)), y)
+    distance = call.op("Abs", call.op("Sub", x, y))
+    softplus = call.op("Softplus", call.op("Mul", distance, like(call, -np.log(2), x)))
+    more = call.op("Mul", softplus, like(call, 1 / np.log(2), x))
+    return call.op("AddV2", call.op("Maximum", x, y), more)
 
 
 @operation("Isclose")

@@ -16,7 +16,9 @@ import numpy as np
 from ....graph.core.graph import Tensor
 from ..registry import ANY, Call, is_integer, is_number, layer
 
-DTYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "uint8")
+DTYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+UNREAD = ("name", "dtype", "trainable")
+"""Settings that every function may have; a type is an argument where it means something."""
 FLOATS = {"float16": "float32", "float64": "float32", "bfloat16": "float32", "float": "float32"}
 
 
@@ -35,6 +37,7 @@ def operation(*kinds: str, **renamed: str) -> Callable:
                 names = _left(signature, len(args))
                 config = {renamed.get(key, key): v for key, v in call.layer.config.items()}
                 settings = {name: config[name] for name in names if name in config}
+                _require_known(call, signature, config)
             named = {renamed.get(key, key): value for key, value in kwargs.items()}
             named.pop("name", None)
             bound = call.bound_by(signature, args, settings | named)
@@ -45,6 +48,16 @@ def operation(*kinds: str, **renamed: str) -> Callable:
         return function
 
     return register
+
+
+def _require_known(call: Call, signature: inspect.Signature, config: dict[Any, Any]) -> None:
+    """Refuses a setting that changes what a function gives and that nothing here reads."""
+    kinds = {parameter.kind for parameter in signature.parameters.values()}
+    if inspect.Parameter.VAR_KEYWORD in kinds:
+        return
+    for name, value in config.items():
+        is_read = name in signature.parameters or name in UNREAD
+        call.require(is_read or value is None or value is False, f"{name} is not supported")
 
 
 def _left(signature: inspect.Signature, n: int) -> list[str]:
@@ -74,10 +87,14 @@ def tensor(call: Call, value: Any, like: Tensor | None = None) -> Tensor:
     elif array.dtype.kind in "iu" and not isinstance(value, np.ndarray):
         fits = np.abs(array).max(initial=0) < 1 << 31
         array = array.astype(np.int32 if fits else np.int64)
-    is_array = isinstance(value, np.ndarray)
-    if like is not None and not is_array and (like.dtype.kind == "f" or array.dtype.kind in "iub"):
+    if like is not None and not isinstance(value, np.ndarray) and _takes(like, array.dtype.kind):
         return call.constant(array, like)
     return call.constant_of(array, array.dtype)
+
+
+def _takes(x: Tensor, kind: str) -> bool:
+    """Whether numbers of a kind beside a tensor get its type: others widen it."""
+    return x.dtype.kind == "f" or kind == "b" or (kind in "iu" and x.dtype.kind != "b")
 
 
 def is_constant(value: Any) -> bool:
@@ -164,20 +181,17 @@ REALS = {
     "Arcsinh": "Asinh",
     "Arctan": "Atan",
     "Arctanh": "Atanh",
-    "Round": "Rint",
     "Isfinite": "IsFinite",
     "Isinf": "IsInf",
     "Isnan": "IsNan",
 }
-NUMBERS = {"Abs": "Abs", "Absolute": "Abs", "Negative": "Neg", "Sign": "Sign", "Square": "Square"}
-NUMBERS |= {"Relu": "Relu", "Relu6": "Relu6", "OnesLike": "OnesLike", "ZerosLike": "ZerosLike"}
-NUMBERS |= {"EmptyLike": "ZerosLike", "LogicalNot": "LogicalNot"}
+NUMBERS = {"Negative": "Neg", "Sign": "Sign", "Square": "Square"}
+NUMBERS |= {"Relu": "Relu", "Relu6": "Relu6"}
 PAIRS = {
     **{name: name for name in ("Equal", "NotEqual", "Greater", "GreaterEqual", "Less")},
-    **{name: name for name in ("LessEqual", "Maximum", "Minimum", "LogicalAnd", "LogicalOr")},
+    **{name: name for name in ("LessEqual", "Maximum", "Minimum")},
     **{name: name for name in ("BitwiseAnd", "BitwiseOr", "BitwiseXor")},
     "Add": "AddV2",
-    "Arctan2": "Atan2",
     "FloorDivide": "FloorDiv",
     "Fmax": "Maximum",
     "Fmin": "Minimum",
@@ -270,11 +284,13 @@ def divide(call: Call, x: Any, y: Any) -> Tensor:
     return call.op("RealDiv", floating(call, x), floating(call, y))
 
 
-@operation("DivideNoNan")
-def divide_no_nan(call: Call, x: Any, y: Any) -> Tensor:
-    """x / y, and 0 where y is 0."""
-    x, y = operands(call, x, y)
-    return call.op("DivNoNan", floating(call, x), floating(call, y))
+def floating_pair(kind: str) -> Callable:
+    """One TF operation of two tensors of floats."""
+    return lambda call, x, y: call.op(kind, *(floating(call, v) for v in operands(call, x, y)))
+
+
+operation("DivideNoNan")(floating_pair("DivNoNan"))
+operation("Arctan2")(floating_pair("Atan2"))
 
 
 @operation("Cast", "tf.cast")
@@ -287,20 +303,51 @@ def cast(call: Call, x: Tensor, dtype: Any) -> Tensor:
 def saturate_cast(call: Call, x: Tensor, dtype: Any) -> Tensor:
     """`x` as another type, of which numbers beyond its range become the nearest."""
     target = np.dtype(dtype_of(call, dtype))
-    if target.kind in "iu" and x.dtype.dtype.kind == "f":
-        limits = np.array([np.iinfo(target).min, np.iinfo(target).max], x.dtype.dtype)
-        inside = [limits[0], limits[1] if limits[1] <= np.iinfo(target).max else np.nextafter(
-            limits[1], limits[0]
-        )]  # fmt: skip
-        for kind, limit in zip(("Maximum", "Minimum"), inside, strict=True):
-            x = call.op(kind, x, call.constant(limit, x))
+    if target.kind not in "iu" or x.dtype.kind not in "iuf":
+        return call.cast(x, target)
+    limits = np.iinfo(target)
+    for kind, limit in (("Maximum", limits.min), ("Minimum", limits.max)):
+        nearest = _within(limit, x.dtype)
+        if nearest is not None:
+            x = call.op(kind, x, call.constant(nearest, x))
     return call.cast(x, target)
 
 
-@operation("StopGradient", "Copy", "ConvertToTensor", "Array", "Real", "Conj", "Conjugate")
+def _within(limit: int, dtype: Any) -> Any:
+    """The number of a type next to an integer, not beyond it; None where all are within."""
+    if dtype.kind == "f":
+        near = np.asarray(limit, dtype)
+        return near if abs(int(near)) <= abs(limit) else np.nextafter(near, np.zeros((), dtype))
+    numbers = np.iinfo(dtype)
+    return limit if numbers.min < limit < numbers.max else None
+
+
+@operation("StopGradient", "Copy")
 def same(call: Call, x: Any) -> Tensor:
     """Its input."""
     return tensor(call, x)
+
+
+@operation("ConvertToTensor", "Array")
+def typed(call: Call, x: Any, dtype: Any = None, **others: Any) -> Tensor:
+    """Its input, perhaps as another type."""
+    x = tensor(call, x)
+    return x if dtype is None else call.cast(x, dtype_of(call, dtype))
+
+
+@operation("Round")
+def rounded(call: Call, x: Any, decimals: Any = 0) -> Tensor:
+    """To a number of decimals, half to even."""
+    x = tensor(call, x)
+    call.require(is_integer(decimals), f"decimals must be an integer, got {str(decimals)[:20]}")
+    if x.dtype.kind != "f" and decimals >= 0:
+        return x
+    if decimals == 0:
+        return call.op("Rint", x)
+    real = floating(call, x)
+    factor = call.constant(10.0**decimals, real)
+    scaled_up = call.op("Rint", call.op("Mul", real, factor))
+    return call.cast(call.op("RealDiv", scaled_up, factor), x.dtype)
 
 
 @operation("Clip", "tf.clip_by_value", clip_value_min="x_min", clip_value_max="x_max")
@@ -325,10 +372,15 @@ def where(call: Call, condition: Any, x1: Any = None, x2: Any = None) -> Tensor:
     return call.op("SelectV2", condition, *(call.constant_of(v, dtype) for v in (x1, x2)))
 
 
-@operation("LogicalXor")
-def logical_xor(call: Call, x1: Any, x2: Any) -> Tensor:
-    """Whether one of them holds and not the other."""
-    return call.op("NotEqual", call.cast(tensor(call, x1), bool), call.cast(tensor(call, x2), bool))
+def logical(kind: str) -> Callable:
+    """One TF operation of two tensors as bools."""
+    return lambda call, x1, x2: call.op(kind, *(call.cast(tensor(call, v), bool) for v in (x1, x2)))
+
+
+operation("LogicalAnd")(logical("LogicalAnd"))
+operation("LogicalOr")(logical("LogicalOr"))
+operation("LogicalXor")(logical("NotEqual"))
+operation("LogicalNot")(lambda call, x: call.op("LogicalNot", call.cast(tensor(call, x), bool)))
 
 
 def scaled(kind: str, factor: float) -> Callable:
@@ -353,6 +405,8 @@ def exp2(call: Call, x: Any) -> Tensor:
 @operation("Trunc")
 def trunc(call: Call, x: Tensor) -> Tensor:
     """The integer towards 0."""
+    if x.dtype.kind != "f":
+        return x
     return call.op("Mul", call.op("Sign", x), call.op("Floor", call.op("Abs", x)))
 
 
@@ -365,20 +419,44 @@ def hypot(call: Call, x1: Any, x2: Any) -> Tensor:
 
 @operation("Logaddexp")
 def logaddexp(call: Call, x1: Any, x2: Any) -> Tensor:
-    """log(exp(x1) + exp(x2))."""
+    """log(exp(x1) + exp(x2)), finite wherever they are."""
     x, y = (floating(call, v) for v in operands(call, x1, x2))
-    return call.op("AddV2", call.op("Softplus", call.op("Sub", x, y)), y)
+    distance = call.op("Neg", call.op("Abs", call.op("Sub", x, y)))
+    return call.op("AddV2", call.op("Maximum", x, y), call.op("Softplus", distance))
 
 
 @operation("FullLike")
 def full_like(call: Call, x: Tensor, fill_value: Any, dtype: Any = None) -> Tensor:
     """One number in the shape of x."""
-    zeros = call.op("ZerosLike", x if dtype is None else cast(call, x, dtype))
-    return call.op("AddV2", *operands(call, zeros, fill_value))
+    zeros = filled_like("ZerosLike")(call, x, dtype)
+    return call.op("AddV2", zeros, call.cast(tensor(call, fill_value), zeros.dtype))
+
+
+def filled_like(kind: str) -> Callable:
+    """Zeros or ones in the shape of x."""
+
+    def write(call: Call, x: Any, dtype: Any = None) -> Tensor:
+        return call.op(kind, typed(call, x, dtype))
+
+    return write
+
+
+operation("OnesLike")(filled_like("OnesLike"))
+operation("ZerosLike", "EmptyLike")(filled_like("ZerosLike"))
 
 
 @operation("NanToNum")
-def nan_to_num(call: Call, x: Tensor, nan: Any = 0.0, posinf: Any = None, neginf: Any = None):
-    """`x` with a number for what is none."""
-    call.require(posinf is None and neginf is None, "posinf and neginf are not supported")
-    return call.op("SelectV2", call.op("IsNan", x), tensor(call, nan, x), x)
+def nan_to_num(
+    call: Call, x: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Tensor:
+    """`x` with numbers for what is none; the largest ones for infinities."""
+    x = tensor(call, x)
+    if x.dtype.kind != "f":
+        return x
+    limit = np.finfo(np.float32).max
+    y = call.op("SelectV2", call.op("IsNan", x), tensor(call, nan, x), x)
+    for infinity, value in ((np.inf, posinf), (-np.inf, neginf)):
+        largest = np.copysign(limit, infinity)
+        number = call.constant(largest, x) if value is None else tensor(call, value, x)
+        y = call.op("SelectV2", call.op("Equal", x, call.constant(infinity, x)), number, y)
+    return y

@@ -10,6 +10,7 @@ from ....graph.core.graph import Tensor
 from ..activation import activated
 from ..files.architecture import Layer
 from ..registry import Call, layer
+from .arrange import diagonal
 from .operations import axes_of, operands, operation
 
 EQUATION = re.compile(r"(\.\.\.)?([a-zA-Z]+)(\.\.\.)?,([a-zA-Z]+)->(\.\.\.)?([a-zA-Z]+)(\.\.\.)?")
@@ -131,8 +132,31 @@ def _einsum(call: Call, equation: Any, inputs: Sequence[Any]) -> Tensor:
         labels = [c for c in equation if c.isalpha()]
         equation += "->" + "".join(sorted(c for c in set(labels) if labels.count(c) == 1))
     tensors = operands(call, *inputs)
-    call.require(len(tensors) <= 2, "more than two operands are not supported")
-    return call.op("Einsum", *tensors, equation=equation.replace(" ", ""))
+    left, _, result = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    call.require(len(terms) == len(tensors), f"the equation must have {len(tensors)} terms")
+    if "..." not in left:
+        parts = [_diagonals(call, *pair) for pair in zip(tensors, terms, strict=True)]
+        tensors, terms = [x for x, _ in parts], [term for _, term in parts]
+    call.require(len(tensors) <= 2 or "..." not in left, "... is supported for two operands only")
+    while len(tensors) > 2:
+        needed = set(result).union(*terms[2:])
+        term = "".join(c for c in dict.fromkeys(terms[0] + terms[1]) if c in needed)
+        product = call.op("Einsum", *tensors[:2], equation=f"{terms[0]},{terms[1]}->{term}")
+        tensors, terms = [product, *tensors[2:]], [term, *terms[2:]]
+    return call.op("Einsum", *tensors, equation=f"{','.join(terms)}->{result}")
+
+
+def _diagonals(call: Call, x: Tensor, term: str) -> tuple[Tensor, str]:
+    """An operand and its term, in which no letter stands twice."""
+    twins = [(i, term.index(c, i + 1)) for i, c in enumerate(term) if term.count(c, i) > 1]
+    if not twins:
+        return x, term
+    first, second = twins[0]
+    rank = len(call.shape(x))
+    call.require(rank == len(term), f"'{term}' must name {rank} dimensions")
+    others = [c for i, c in enumerate(term) if i not in (first, second)]
+    return _diagonals(call, diagonal(call, x, 0, first, second), "".join([*others, term[first]]))
 
 
 @operation("Dot")

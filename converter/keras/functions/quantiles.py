@@ -92,6 +92,7 @@ def cumprod(call: Call, x: Any, axis: Any = None, dtype: Any = None) -> Tensor:
     """Products from the start along an axis."""
     x = tensor(call, x)
     x = x if dtype is None else call.cast(x, dtype_of(call, dtype))
+    x = call.cast(x, np.int32) if x.dtype.kind == "b" else x
     if call.layer.kind == "ops.Nancumprod":
         x = without_nan(call, floating(call, x), 1)
     if axis is None:
@@ -117,8 +118,23 @@ def merged(call: Call, x: Tensor, axis: Any) -> tuple[Tensor, list[int], int]:
     return call.op("Reshape", moved, call.sizes([*dims, last])), axes, last
 
 
+PLACES: dict[str, Callable[[float], float]] = {
+    "linear": float,
+    "lower": np.floor,
+    "higher": np.ceil,
+    "nearest": np.rint,
+    "midpoint": lambda place: (np.floor(place) + np.ceil(place)) / 2,
+}
+"""Which place among sorted values a quantile has, by its method."""
+
+
 def quantile_along(
-    call: Call, x: Tensor, fractions: np.ndarray, axis: Any, keepdims: Any
+    call: Call,
+    x: Tensor,
+    fractions: np.ndarray,
+    axis: Any,
+    keepdims: Any,
+    place_of: Callable[[float], float] = float,
 ) -> Tensor:
     """Quantiles of all values along axes; the fractions' own axes come first."""
     rank = len(call.shape(x))
@@ -127,7 +143,7 @@ def quantile_along(
     values, _ = sorted_along(call, rows, last, True)
     results = []
     for fraction in fractions.ravel():
-        place = float(fraction) * (n - 1)
+        place = place_of(float(fraction) * (n - 1))
         low, part = int(place), place - int(place)
         y = call.op("GatherV2", values, call.constant(low), call.constant(last))
         if part:
@@ -158,13 +174,15 @@ def fractions_of(call: Call, q: Any, whole: float) -> np.ndarray:
 
 
 def quantiles(whole: float) -> Callable:
-    """Quantiles by fractions of `whole`, linear between values: Keras ignores a layer's method."""
+    """Quantiles by fractions of `whole`; that of 1 is linear: Keras ignores its method."""
 
     def write(
         call: Call, x: Any, q: Any, axis: Any = None, method: Any = "linear", keepdims: Any = False
     ) -> Tensor:
         fractions = fractions_of(call, q, whole)
-        return quantile_along(call, tensor(call, x), fractions, axis, keepdims)
+        call.require(method in PLACES, f"method must be one of {', '.join(PLACES)}")
+        place_of = PLACES["linear" if call.layer.kind == "ops.Quantile" else method]
+        return quantile_along(call, tensor(call, x), fractions, axis, keepdims, place_of)
 
     return write
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....graph.core.graph import Tensor
 from ..activation import softmax
-from ..registry import Call, is_integer
+from ..registry import Call, is_integer, is_number
 from .operations import axes_of, axis_of, dtype_of, floating, operands, operation, tensor
 
 RENAMED = {"input_tensor": "x", "keep_dims": "keepdims"}
@@ -29,19 +29,57 @@ def reduction(kind: str, is_real: bool = False, is_bool: bool = False) -> Callab
     def write(call: Call, x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
         x = floating(call, x) if is_real else tensor(call, x)
         x = call.cast(x, bool) if is_bool else x
-        if x.dtype.kind == "b" and not is_bool:
-            x = call.cast(x, np.int32)
         return reduced(call, kind, x, axis, keepdims)
+
+    return write
+
+
+TOTALS = {"b": np.int32, "i": np.int32, "u": np.uint32}
+"""The types of sums and products of integers of fewer than 32 bits, by their kind."""
+
+
+def total(kind: str) -> Callable:
+    """A sum or product, of narrow integers in 32 bits."""
+
+    def write(
+        call: Call, x: Any, axis: Any = None, keepdims: Any = False, dtype: Any = None
+    ) -> Tensor:
+        x = tensor(call, x)
+        is_narrow = x.dtype.kind in TOTALS and x.dtype.itemsize < 4
+        wide = TOTALS[x.dtype.kind] if is_narrow and not call.layer.kind.startswith("tf.") else None
+        result = wide if dtype is None else dtype_of(call, dtype)
+        if wide is not None:
+            x = call.cast(x, np.int32)  # TFLite adds up no unsigned ones
+        elif dtype is not None:
+            x = call.cast(x, result)
+        y = reduced(call, kind, x, axis, keepdims)
+        return y if result is None else call.cast(y, result)
+
+    return write
+
+
+def extreme(kind: str, pair: str) -> Callable:
+    """The largest or smallest, perhaps of a number besides; of bools, whether any or all hold."""
+
+    def write(
+        call: Call, x: Any, axis: Any = None, keepdims: Any = False, initial: Any = None
+    ) -> Tensor:
+        x = tensor(call, x)
+        if x.dtype.kind == "b":
+            call.require(initial is None, "initial is not supported for bools")
+            return reduced(call, "Any" if kind == "Max" else "All", x, axis, keepdims)
+        y = reduced(call, kind, x, axis, keepdims)
+        return y if initial is None else call.op(pair, y, call.constant(initial, y))
 
     return write
 
 
 operation("All", "tf.math.reduce_all", **RENAMED)(reduction("All", is_bool=True))
 operation("Any", "tf.math.reduce_any", **RENAMED)(reduction("Any", is_bool=True))
-operation("Max", "Amax", "tf.math.reduce_max", **RENAMED)(reduction("Max"))
-operation("Min", "Amin", "tf.math.reduce_min", **RENAMED)(reduction("Min"))
-operation("Sum", "tf.math.reduce_sum", **RENAMED)(reduction("Sum"))
-operation("Prod", "tf.math.reduce_prod", **RENAMED)(reduction("Prod"))
+operation("Max", "Amax", "tf.math.reduce_max", **RENAMED)(extreme("Max", "Maximum"))
+operation("Min", "Amin", "tf.math.reduce_min", **RENAMED)(extreme("Min", "Minimum"))
+operation("Sum", "tf.math.reduce_sum", **RENAMED)(total("Sum"))
+operation("Prod", "tf.math.reduce_prod", **RENAMED)(total("Prod"))
 operation("Mean", "tf.math.reduce_mean", **RENAMED)(reduction("Mean", is_real=True))
 
 
@@ -78,23 +116,58 @@ def logsumexp(call: Call, x: Any, axis: Any = None, keepdims: Any = False) -> Te
 
 @operation("Norm", "tf.norm", ord="ord", tensor="x")
 def norm(call: Call, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """The length of vectors: Euclidean, or by ord 1, 2 or "inf"."""
-    call.require(
-        ord in (None, 1, 2, "fro", "euclidean"), f"ord must be 1 or 2, got {str(ord)[:20]}"
-    )
+    """The length of vectors or the size of matrices, Euclidean or by another order."""
     x = floating(call, x)
-    if ord == 1:
-        return reduced(call, "Sum", call.op("Abs", x), axis, keepdims)
-    return call.op("Sqrt", reduced(call, "Sum", call.op("Square", x), axis, keepdims))
+    rank = len(call.shape(x))
+    axes = list(range(rank)) if axis is None else axes_of(call, axis, rank)
+    is_vector = len(axes) == 1 or (axis is None and call.layer.kind == "tf.norm")
+    if ord in (None, "fro", "euclidean") or (ord == 2 and is_vector):
+        return call.op("Sqrt", reduced(call, "Sum", call.op("Square", x), axes, keepdims))
+    is_known = is_number(ord) or ord in (np.inf, -np.inf) or (ord == "nuc" and not is_vector)
+    call.require(is_known, f"ord must be a number, fro or nuc, got {str(ord)[:20]}")
+    call.require(is_vector or len(axes) == 2, f"must be of vectors or matrices, got axes {axes}")
+    return (_vector_norm if is_vector else _matrix_norm)(call, x, ord, axes, keepdims)
+
+
+def _vector_norm(call: Call, x: Tensor, ord: Any, axes: list[int], keepdims: Any) -> Tensor:
+    size = call.op("Abs", x)
+    if np.isinf(ord):
+        return reduced(call, "Max" if ord > 0 else "Min", size, axes, keepdims)
+    if ord == 0:
+        differs = call.op("NotEqual", size, call.constant(0, x))
+        return reduced(call, "Sum", call.cast(differs, x.dtype), axes, keepdims)
+    power = size if ord == 1 else call.op("Pow", size, call.constant(ord, x))
+    total = reduced(call, "Sum", power, axes, keepdims)
+    return total if ord == 1 else call.op("Pow", total, call.constant(1 / ord, x))
+
+
+def _matrix_norm(call: Call, x: Tensor, ord: Any, axes: list[int], keepdims: Any) -> Tensor:
+    """The largest or smallest sum of rows or columns; of singular values for 2 and nuc."""
+    if ord in (2, -2, "nuc"):
+        rank = len(call.shape(x))
+        order = [i for i in range(rank) if i not in axes] + axes
+        attrs: dict[str, Any] = {"compute_uv": False, "full_matrices": False}
+        values = call.op("Svd", call.op("Transpose", x, call.constant(order)), **attrs)
+        result = reduced(call, {2: "Max", -2: "Min", "nuc": "Sum"}[ord], values, [-1])
+        for axis in sorted(axes) if keepdims else ():
+            result = call.op("ExpandDims", result, call.constant(axis))
+        return result
+    call.require(ord in (1, -1, np.inf, -np.inf), f"ord must be 1, 2 or infinite, got {ord}")
+    along, across = axes if abs(ord) == 1 else axes[::-1]
+    sums = reduced(call, "Sum", call.op("Abs", x), [along], True)
+    largest = reduced(call, "Max" if ord > 0 else "Min", sums, [across], True)
+    return largest if keepdims else call.op("Squeeze", largest, squeeze_dims=sorted(axes))
 
 
 @operation("Normalize")
 def normalize(call: Call, x: Tensor, axis: Any = -1, order: Any = 2, epsilon: Any = None) -> Tensor:
     """`x` divided by its length."""
-    call.require(order == 2, f"order must be 2, got {str(order)[:20]}")
     x = floating(call, x)
-    epsilon = 1e-7 if epsilon is None else epsilon
-    return _unit(call, x, axis, float(epsilon) ** 2)
+    epsilon = float(1e-7 if epsilon is None else epsilon)
+    if order == 2:
+        return _unit(call, x, axis, epsilon**2)
+    length = norm(call, x, order, axis, True)
+    return call.op("RealDiv", x, call.op("Maximum", length, call.constant(epsilon, x)))
 
 
 @operation("tf.math.l2_normalize", "tf.nn.l2_normalize", "tf.linalg.l2_normalize", dim="axis")
@@ -115,14 +188,16 @@ def arg(kind: str) -> Callable:
     def write(
         call: Call, x: Tensor, axis: Any = None, keepdims: Any = False, output_type: Any = "int32"
     ) -> Tensor:
-        if axis is None and not call.layer.kind.startswith("tf."):
+        rank, is_whole = len(call.shape(x)), axis is None and not call.layer.kind.startswith("tf.")
+        if is_whole:
             x, axis = call.op("Reshape", x, call.constant([-1])), 0
-            call.require(not keepdims, "keepdims needs an axis")
         axis = axis_of(call, axis or 0, len(call.shape(x)))
         dtype = dtype_of(call, output_type)
         if call.layer.kind.startswith("tf.") and output_type == "int32":
             dtype = np.dtype(np.int64)
         y = call.op(kind, x, call.constant(axis), output_type=dtype)
+        if is_whole and keepdims:
+            return call.op("Reshape", y, call.constant([1] * rank))
         return call.op("ExpandDims", y, call.constant(axis)) if keepdims else y
 
     return write
@@ -140,7 +215,12 @@ def top_k(call: Call, x: Tensor, k: Any = 1, sorted: Any = True) -> list[Tensor]
 
 
 def sorted_along(call: Call, x: Tensor, axis: Any, is_ascending: bool) -> list[Tensor]:
-    """Values in order along an axis, and where they were."""
+    """Values in order along an axis, or all, and where they were."""
+    if axis is None:
+        x, axis = call.op("Reshape", x, call.constant([-1])), 0
+    if x.dtype.kind == "b":
+        values, indices = sorted_along(call, call.cast(x, np.int32), axis, is_ascending)
+        return [call.cast(values, bool), indices]
     rank = len(call.shape(x))
     axis = axis_of(call, axis, rank)
     order = [i for i in range(rank) if i != axis] + [axis]
@@ -195,7 +275,10 @@ def count_nonzero(call: Call, x: Tensor, axis: Any = None, keepdims: Any = False
 
 @operation("Softmax", "tf.nn.softmax", logits="x")
 def softmax_function(call: Call, x: Tensor, axis: Any = -1) -> Tensor:
-    """exp(x) / sum(exp(x)) along an axis."""
+    """exp(x) / sum(exp(x)) along an axis, or of all."""
+    if axis is None and not call.layer.kind.startswith("tf."):
+        row = call.op("Reshape", x, call.constant([1, -1]))
+        return call.op("Reshape", call.op("Softmax", row), call.op("Shape", x))
     return softmax(call, x, axis_of(call, -1 if axis is None else axis, len(call.shape(x))))
 
 
@@ -213,7 +296,11 @@ def average(call: Call, x: Tensor, weights: Any = None, axis: Any = None, **othe
     if weights is None:
         return reduced(call, "Mean", floating(call, x), axis)
     x, weights = (floating(call, v) for v in operands(call, x, weights))
-    total = reduced(call, "Sum", call.op("Mul", x, weights), axis)
     ranks = len(call.shape(x)), len(call.shape(weights))
-    call.require(ranks[0] == ranks[1], "the weights must have the rank of the input")
+    if ranks[0] != ranks[1]:
+        call.require(ranks[1] == 1, f"the weights must have 1 or {ranks[0]} dimensions")
+        along = axis_of(call, axis, ranks[0])
+        form = [-1 if i == along else 1 for i in range(ranks[0])]
+        weights = call.op("Reshape", weights, call.constant(form))
+    total = reduced(call, "Sum", call.op("Mul", x, weights), axis)
     return call.op("RealDiv", total, reduced(call, "Sum", weights, axis))

@@ -86,13 +86,35 @@ def counted_from_front(call: Call, indices: Tensor, n: Tensor) -> Tensor:
 
 @operation("TakeAlongAxis")
 def take_along_axis(call: Call, x: Tensor, indices: Any, axis: Any = None) -> Tensor:
-    """A value of `x` for each index, among those of its row."""
-    rank = len(call.shape(x))
-    call.require(axis is not None, "axis must be given")
-    axis = axis_of(call, axis, rank)
+    """A value of `x` for each index, among those of its row; axes of size 1 fit any other."""
     indices = call.cast(tensor(call, indices), np.int32)
-    call.require(axis == rank - 1, "only the last axis is supported")
-    return call.op("GatherV2", x, indices, call.constant(axis), batch_dims=rank - 1)
+    if axis is None:
+        x, indices = (call.op("Reshape", v, call.constant([-1])) for v in (x, indices))
+    rank = len(call.shape(x))
+    axis = axis_of(call, axis or 0, rank)
+    x, indices = _fitted(call, x, indices, axis), _fitted(call, indices, x, axis)
+    indices = counted_from_front(call, indices, call.size(x, axis))
+    order = [i for i in range(rank) if i != axis] + [axis]
+    is_last = axis == rank - 1
+    rows, places = (
+        v if is_last else call.op("Transpose", v, call.constant(order)) for v in (x, indices)
+    )
+    y = call.op("GatherV2", rows, places, call.constant(rank - 1), batch_dims=rank - 1)
+    return y if is_last else call.op("Transpose", y, call.constant(np.argsort(order)))
+
+
+def _fitted(call: Call, x: Tensor, other: Tensor, axis: int) -> Tensor:
+    """`x` as often along axes of size 1 as another tensor is long there, but along `axis`."""
+    shapes = call.shape(x), call.shape(other)
+    is_short = [
+        i != axis and n == 1 and m != 1 for i, (n, m) in enumerate(zip(*shapes, strict=True))
+    ]
+    if not any(is_short):
+        return x
+    counts = [
+        call.size(other, i) if is_one else call.constant(1) for i, is_one in enumerate(is_short)
+    ]
+    return call.op("Tile", x, call.op("Pack", *counts, axis=0))
 
 
 @operation("Slice")
@@ -115,6 +137,11 @@ def split(call: Call, x: Tensor, indices_or_sections: Any, axis: Any = 0) -> lis
     """Parts along an axis: as many as are asked for, or cut at indices (tf: of sizes)."""
     axis = axis_of(call, axis, len(call.shape(x)))
     sections = indices_or_sections
+    if call.layer.kind == "ops.ArraySplit" and is_integer(sections) and sections > 0:
+        n = call.known(call.shape(x)[axis], "the dimension that is split")
+        size, n_longer = divmod(n, sections)
+        if n_longer:
+            sections = [i * size + min(i, n_longer) for i in range(1, sections)]
     if is_integer(sections):
         return call.ops("Split", call.constant(axis), x, num_split=sections)
     is_valid = isinstance(sections, list) and sections and all(map(is_integer, sections))

@@ -11,13 +11,13 @@ from ....graph.core.graph import Tensor
 from ..pool import pooled_axis
 from ..registry import Call, is_integer, is_number
 from .arrange import integers
+from .layouts import channels_last
 from .numerics import like
 from .operations import axis_of, floating, operands, operation, tensor
 from .products import dims_of
-from .reductions import reduced, sorted_along
+from .reductions import log_softmax, reduced, sorted_along
 from .selection import one_hot
 
-LAST = (None, "channels_last")
 EPSILON = 1e-7
 """Keras' backend.epsilon()."""
 MAX_KERNEL = 1 << 10
@@ -100,8 +100,11 @@ def segments(kind: str) -> Callable:
     def write(
         call: Call, data: Any, segment_ids: Any, num_segments: Any = None, sorted: Any = False
     ) -> Tensor:
-        n = call.constant(positive(call, num_segments, "num_segments"))
         ids = call.cast(tensor(call, segment_ids), np.int32)
+        if num_segments is None:  # as many as there are different ones
+            n = call.size(call.op("Unique", ids), 0)
+        else:
+            n = call.constant(positive(call, num_segments, "num_segments"))
         return call.op(f"UnsortedSegment{kind}", tensor(call, data), ids, n)
 
     return write
@@ -209,9 +212,9 @@ def sparsemax(call: Call, x: Any, axis: Any = -1) -> Tensor:
 
 
 @operation("AdaptiveAveragePool", "AdaptiveMaxPool")
+@channels_last(is_batched=True)
 def adaptive_pool(call: Call, inputs: Tensor, output_size: Any, data_format: Any = None) -> Tensor:
     """The mean or the largest of as many windows as the result has places."""
-    call.require(data_format in LAST, "channels must come last")
     rank = len(call.shape(inputs, 3, 4, 5))
     sizes = integers(call, output_size, "output_size")
     sizes = sizes * (rank - 2) if len(sizes) == 1 else sizes
@@ -278,8 +281,7 @@ def categorical_crossentropy(
     rank = len(call.shape(x))
     axis = axis_of(call, axis, rank)
     if from_logits is True:
-        call.require(axis == rank - 1, "axis must be the last one of logits")
-        log = call.op("LogSoftmax", x)
+        log = log_softmax(call, x, axis)
     else:
         x = call.op("RealDiv", x, reduced(call, "Sum", x, axis, True))
         log = call.op("Log", _probability(call, x))
@@ -314,8 +316,8 @@ def peak_signal_to_noise(call: Call, x1: Any, x2: Any, max_val: Any) -> Tensor:
 def colours(kind: str) -> Callable:
     """Colours of images in another form."""
 
+    @channels_last()
     def write(call: Call, images: Tensor, data_format: Any = None) -> Tensor:
-        call.require(data_format in LAST, "channels must come last")
         return call.op(kind, images)
 
     return write
@@ -326,6 +328,7 @@ operation("HSVToRGB")(colours("HSVToRGB"))
 
 
 @operation("ExtractPatches")
+@channels_last()
 def extract_patches(
     call: Call,
     images: Tensor,
@@ -338,8 +341,9 @@ def extract_patches(
     """Windows of images, the values of each in a row."""
     from .neural import padding_of
 
-    call.require(data_format in LAST, "channels must come last")
-    rank = len(call.shape(images, 3, 4))
+    rank = len(call.shape(images, 3, 4, 5))
+    if isinstance(size, list) and len(size) == 3:
+        return _patches_of_volumes(call, images, size, strides, dilation_rate, padding)
     images = call.op("ExpandDims", images, call.constant(0)) if rank == 3 else images
     pairs = []
     for value in (size, size if strides is None else strides, dilation_rate):
@@ -348,6 +352,24 @@ def extract_patches(
     attrs = dict(zip(("ksizes", "strides", "rates"), pairs, strict=True))
     y = call.op("ExtractImagePatches", images, padding=padding_of(call, padding), **attrs)
     return call.op("Squeeze", y, squeeze_dims=[0]) if rank == 3 else y
+
+
+def _patches_of_volumes(
+    call: Call, x: Tensor, size: list[int], strides: Any, dilation_rate: Any, padding: Any
+) -> Tensor:
+    """Windows of volumes: a convolution with one kernel for each value of a window."""
+    from .neural import padding_of, window_attributes
+
+    is_one = len(call.shape(x)) == 4
+    x = call.op("ExpandDims", x, call.constant(0)) if is_one else x
+    n = call.known(call.shape(x)[4], "the channels")
+    n_values = n * int(np.prod(integers(call, size, "size")))
+    call.require(n_values <= MAX_KERNEL, f"windows must have at most {MAX_KERNEL} values")
+    kernel = np.eye(n_values).reshape(*size, n, n_values)
+    steps = size if strides is None else strides
+    attrs = window_attributes(call, 5, strides=steps, dilations=dilation_rate)
+    y = call.op("Conv3D", x, call.constant(kernel, x), padding=padding_of(call, padding), **attrs)
+    return call.op("Squeeze", y, squeeze_dims=[0]) if is_one else y
 
 
 SIDES = ("top", "bottom", "left", "right")
@@ -373,6 +395,7 @@ def _margins(call: Call, images: Tensor, amounts: list[Any], target: list[Any], 
 
 
 @operation("PadImages")
+@channels_last()
 def pad_images(
     call: Call,
     images: Tensor,
@@ -385,7 +408,6 @@ def pad_images(
     data_format: Any = None,
 ) -> Tensor:
     """Zeros around images."""
-    call.require(data_format in LAST, "channels must come last")
     paddings = [top_padding, bottom_padding, left_padding, right_padding]
     margins = _margins(call, images, paddings, [target_height, target_width], 1)
     rank = len(call.shape(images))
@@ -393,6 +415,7 @@ def pad_images(
 
 
 @operation("CropImages")
+@channels_last()
 def crop_images(
     call: Call,
     images: Tensor,
@@ -405,7 +428,6 @@ def crop_images(
     data_format: Any = None,
 ) -> Tensor:
     """The inside of images."""
-    call.require(data_format in LAST, "channels must come last")
     crops = [top_cropping, bottom_cropping, left_cropping, right_cropping]
     margins = _margins(call, images, crops, [target_height, target_width], -1)
     rank = len(call.shape(images))
@@ -424,6 +446,7 @@ def gaussian(size: int, width: float) -> np.ndarray:
 
 
 @operation("GaussianBlur")
+@channels_last()
 def gaussian_blur(
     call: Call,
     images: Tensor,
@@ -432,7 +455,6 @@ def gaussian_blur(
     data_format: Any = None,
 ) -> Tensor:
     """Images, each pixel a weighted mean of those around it."""
-    call.require(data_format in LAST, "channels must come last")
     rank = len(call.shape(images, 3, 4))
     x = call.op("ExpandDims", images, call.constant(0)) if rank == 3 else images
     n = call.known(call.shape(x)[3], "the channels")

@@ -1,4 +1,4 @@
-"""Functions of keras.ops on bits and parts of numbers, and on arrays of one value."""
+"""Functions of keras.ops on bits, on complex numbers, and on arrays of one value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from ....graph.core.graph import Tensor
 from ..registry import Call, is_integer
-from .operations import DTYPES, floating, operands, operation, tensor
+from .numerics import like
+from .operations import DTYPES, floating, operands, operation, tensor, where
 from .products import dims_of
 
 
@@ -18,6 +19,52 @@ def view_as_real(call: Call, x: Tensor) -> Tensor:
     if x.dtype.kind != "c":
         return call.op("Pack", x, call.op("ZerosLike", x), axis=-1)
     return call.op("Pack", call.op("Real", x), call.op("Imag", x), axis=-1)
+
+
+@operation("ViewAsComplex")
+def view_as_complex(call: Call, x: Tensor) -> Tensor:
+    """Complex numbers of the parts along the last axis."""
+    call.require(call.shape(x)[-1] == 2, "the last axis must have two parts")
+    return call.op("Complex", *call.ops("Unpack", floating(call, x), num=2, axis=-1))
+
+
+@operation("Abs", "Absolute")
+def absolute(call: Call, x: Any) -> Tensor:
+    """The size of numbers."""
+    x = tensor(call, x)
+    return call.op("ComplexAbs" if x.dtype.kind == "c" else "Abs", x)
+
+
+@operation("Real", "Conj", "Conjugate")
+def real(call: Call, x: Any) -> Tensor:
+    """The real part of complex numbers, or those with the other sign of the imaginary part."""
+    x = tensor(call, x)
+    kind = "Real" if call.layer.kind == "ops.Real" else "Conj"
+    return call.op(kind, x) if x.dtype.kind == "c" else x
+
+
+@operation("Imag")
+def imaginary(call: Call, x: Any) -> Tensor:
+    """The imaginary part of complex numbers, of others 0."""
+    x = tensor(call, x)
+    return call.op("Imag" if x.dtype.kind == "c" else "ZerosLike", x)
+
+
+@operation("Isreal")
+def is_real(call: Call, x: Any) -> Tensor:
+    """Whether the imaginary part is 0."""
+    part = imaginary(call, x)
+    return call.op("Equal", part, call.op("ZerosLike", part))
+
+
+@operation("Angle")
+def angle_of(call: Call, x: Any) -> Tensor:
+    """The angle of complex numbers; 0 of others from 0 on, else pi."""
+    x = tensor(call, x)
+    if x.dtype.kind == "c":
+        return call.op("Atan2", call.op("Imag", x), call.op("Real", x))
+    x = floating(call, x)
+    return where(call, call.op("Less", x, like(call, 0, x)), like(call, np.pi, x), 0.0)
 
 
 @operation("Polar")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,11 @@ import numpy as np
 from ....graph.core.graph import Tensor
 from ..registry import Call, is_integer
 from .arrange import integers
+from .layouts import channels_last, over_sequences
 from .numerics import like
-from .operations import floating, operands, operation, tensor
+from .operations import dtype_of, floating, operands, operation, tensor
 from .products import dims_of
-from .transforms import LAST, gaussian, number_of, positive
+from .transforms import gaussian, number_of, positive
 
 COSINES = {"hann": 0.5, "hamming": 0.54}
 SOBEL = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]])
@@ -28,6 +28,8 @@ def _each(call: Call, value: Any, n: int, name: str) -> list[int]:
 
 
 @operation("SeparableConv")
+@channels_last(is_batched=True)
+@over_sequences
 def separable_conv(
     call: Call,
     inputs: Tensor,
@@ -41,21 +43,12 @@ def separable_conv(
     """Each channel's convolutions, and one of size 1 after them."""
     from .neural import padding_of, window_attributes
 
-    call.require(data_format in LAST, "channels must come last")
-    n = len(call.shape(inputs, 3, 4)) - 2
-    x, kernels = inputs, [tensor(call, kernel) for kernel in (depthwise_kernel, pointwise_kernel)]
-    steps, rates = (
-        _each(call, value, n, name)
-        for value, name in ((strides, "strides"), (dilation_rate, "dilation_rate"))
-    )
-    if n == 1:
-        x = call.op("ExpandDims", x, call.constant(1))
-        kernels = [call.op("ExpandDims", kernel, call.constant(0)) for kernel in kernels]
-        steps, rates = steps * 2, [1, *rates]
-    attrs = window_attributes(call, 4, strides=steps, dilations=rates, data_format=None)
-    y = call.op("DepthwiseConv2dNative", x, kernels[0], padding=padding_of(call, padding), **attrs)
-    y = call.op("Conv2D", y, kernels[1], **UNIT)
-    return y if n == 2 else call.op("Squeeze", y, squeeze_dims=[1])
+    call.shape(inputs, 4)
+    kernels = [tensor(call, kernel) for kernel in (depthwise_kernel, pointwise_kernel)]
+    attrs = window_attributes(call, 4, strides=strides, dilations=dilation_rate)
+    padding = padding_of(call, padding)
+    y = call.op("DepthwiseConv2dNative", inputs, kernels[0], padding=padding, **attrs)
+    return call.op("Conv2D", y, kernels[1], **UNIT)
 
 
 @operation("STFT")
@@ -117,9 +110,9 @@ def _filtered(call: Call, x: Tensor, kernels: np.ndarray, padding: str) -> Tenso
 
 
 @operation("SobelEdges")
+@channels_last()
 def sobel_edges(call: Call, images: Any, data_format: Any = None) -> Tensor:
     """How fast images change downwards and to the right, along a new last axis."""
-    call.require(data_format in LAST, "channels must come last")
     x = floating(call, images)
     pairs = call.constant([[0, 0], [1, 1], [1, 1], [0, 0]])
     padded = call.op("MirrorPad", x, pairs, mode="REFLECT")
@@ -128,6 +121,7 @@ def sobel_edges(call: Call, images: Any, data_format: Any = None) -> Tensor:
 
 
 @operation("SSIM")
+@channels_last()
 def structural_similarity(
     call: Call,
     images1: Any,
@@ -140,7 +134,6 @@ def structural_similarity(
     data_format: Any = None,
 ) -> Tensor:
     """Likeness of images by means, variances and covariances within windows."""
-    call.require(data_format in LAST, "channels must come last")
     x, y = (floating(call, v) for v in operands(call, images1, images2))
     size = positive(call, filter_size, "filter_size")
     weights = gaussian(size, number_of(call, filter_sigma, "filter_sigma"))
@@ -204,104 +197,6 @@ def unfold(
     return call.op("Reshape", y, call.sizes([-1, n * area, n_positions]))
 
 
-@operation("AffineTransform")
-def affine_transform(
-    call: Call,
-    images: Tensor,
-    transform: Any,
-    interpolation: Any = "bilinear",
-    fill_mode: Any = "constant",
-    fill_value: Any = 0,
-    data_format: Any = None,
-) -> Tensor:
-    """Images whose pixel (x, y) is that at (a x + b y + c, d x + e y + f) / (g x + h y + 1)."""
-    call.require(data_format in LAST, "channels must come last")
-    call.require(interpolation in ("bilinear", "nearest"), "interpolation must be known")
-    call.require(fill_mode in ("constant", "nearest"), "fill_mode must be constant or nearest")
-    rank = len(call.shape(images, 3, 4))
-    x = call.op("ExpandDims", images, call.constant(0)) if rank == 3 else images
-    height, width = (call.known(n, "height and width") for n in call.shape(x)[1:3])
-    matrix = floating(call, tensor(call, transform))
-    rows = call.op("Reshape", matrix, call.constant([-1, 8, 1]))
-    grid = np.indices((height, width)).reshape(2, -1).astype(np.float32)
-    columns = [like(call, grid[i], x) for i in (1, 0)]
-
-    def combined(numbers: Sequence[int], last: Any) -> Tensor:
-        factors = [call.op("GatherV2", rows, call.constant(i), call.constant(1)) for i in numbers]
-        parts = [call.op("Mul", f, c) for f, c in zip(factors, columns, strict=False)]
-        total = call.op("AddV2", *parts)
-        return call.op("AddV2", total, factors[2] if last is None else like(call, last, x))
-
-    below = combined((6, 7), 1)
-    positions = [call.op("RealDiv", combined(part, None), below) for part in ((3, 4, 5), (0, 1, 2))]
-    fill = number_of(call, fill_value, "fill_value") if fill_mode == "constant" else None
-    y = _sampled(call, x, positions, (height, width), interpolation == "nearest", fill)
-    return call.op("Squeeze", y, squeeze_dims=[0]) if rank == 3 else y
-
-
-def _sampled(
-    call: Call,
-    x: Tensor,
-    positions: Sequence[Tensor],
-    sizes: Sequence[int],
-    is_nearest: bool,
-    fill: float | None,
-) -> Tensor:
-    """Pixels of images at places of rows and columns, [n or 1, height * width]; mixed between."""
-    n_channels = call.known(call.shape(x)[3], "the number of channels")
-    batch = dims_of(call, x)[0]
-    n = sizes[0] * sizes[1]
-    zeros = call.op("Fill", call.sizes([batch, 1]), like(call, 0, x))
-    positions = [call.op("AddV2", place, zeros) for place in positions]
-    pixels = call.op("Reshape", x, call.sizes([batch, n, n_channels]))
-    if is_nearest:
-        ends = [[(_nearest(call, place), None)] for place in positions]
-    else:
-        ends = [_neighbours(call, place) for place in positions]
-    total = None
-    for row, row_share in ends[0]:
-        for column, column_share in ends[1]:
-            value = _pixel(call, pixels, (row, column), sizes, fill)
-            for share in (row_share, column_share):
-                if share is not None:
-                    value = call.op("Mul", value, call.op("ExpandDims", share, call.constant(-1)))
-            total = value if total is None else call.op("AddV2", total, value)
-    assert total is not None
-    return call.op("Reshape", total, call.sizes([batch, *sizes, n_channels]))
-
-
-def _nearest(call: Call, place: Tensor) -> Tensor:
-    """The nearest whole numbers, away from 0 in the middle."""
-    size = call.op("Floor", call.op("AddV2", call.op("Abs", place), like(call, 0.5, place)))
-    return call.op("Mul", call.op("Sign", place), size)
-
-
-def _neighbours(call: Call, place: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """The whole numbers before and behind places, and their shares."""
-    before, one = call.op("Floor", place), like(call, 1, place)
-    share = call.op("Sub", place, before)
-    return [(before, call.op("Sub", one, share)), (call.op("AddV2", before, one), share)]
-
-
-def _pixel(
-    call: Call, pixels: Tensor, place: Sequence[Tensor], sizes: Sequence[int], fill: float | None
-) -> Tensor:
-    """[n, places, channels]: the pixels there, `fill` or the nearest ones outside of images."""
-    inner, inside = [], None
-    for index, size in zip(place, sizes, strict=True):
-        limits = [like(call, limit, index) for limit in (0, size - 1)]
-        cut = call.op("Minimum", call.op("Maximum", index, limits[0]), limits[1])
-        is_in = call.op("Equal", cut, index)
-        inside = is_in if inside is None else call.op("LogicalAnd", inside, is_in)
-        inner.append(call.cast(cut, np.int32))
-    at = call.op("AddV2", call.op("Mul", inner[0], call.constant(sizes[1])), inner[1])
-    value = call.op("GatherV2", pixels, at, call.constant(1), batch_dims=1)
-    if fill is None or inside is None:
-        return value
-    mask = call.op("ExpandDims", inside, call.constant(-1))
-    return call.op("SelectV2", mask, value, like(call, fill, value))
-
-
 @operation("Linspace", "Logspace", "Geomspace")
 def evenly_spaced(
     call: Call,
@@ -318,7 +213,10 @@ def evenly_spaced(
 
     Those of Geomspace are powers of 10 between two numbers, with the sign of the first.
     """
-    call.require(dtype in (None, "float32") and retstep is False, "must give float32 alone")
+    call.require(retstep is False, "retstep is not supported")
+    result = np.dtype(np.float32) if dtype is None else dtype_of(call, dtype)
+    is_float = result.kind == "f"
+    call.require(is_float or call.layer.kind == "ops.Linspace", "dtype must be a float")
     x, y = first, _ = [floating(call, v) for v in operands(call, start, stop)]
     if call.layer.kind == "ops.Geomspace":
         digits = like(call, 1 / np.log(10), x)
@@ -329,14 +227,20 @@ def evenly_spaced(
     axis = axis if axis >= 0 else axis + rank + 1
     shares = np.arange(n) / max(n - 1 if endpoint else n, 1)
     shares = like(call, shares.reshape([-1 if i == axis else 1 for i in range(rank + 1)]), x)
+    short = rank - len(call.shape(x))
+    x = call.op("Reshape", x, call.sizes([1] * short + dims_of(call, x))) if short else x
     x, step = (call.op("ExpandDims", v, call.constant(axis)) for v in (x, step))
     out = call.op("AddV2", x, call.op("Mul", step, shares))
     if call.layer.kind == "ops.Linspace":
-        return out
+        return out if is_float else call.cast(call.op("Floor", out), result)
     out = call.op("Pow", like(call, number_of(call, base, "base"), out), out)
     if call.layer.kind == "ops.Logspace":
         return out
-    return call.op("Mul", out, call.op("ExpandDims", call.op("Sign", first), call.constant(axis)))
+    sign = call.op("Sign", first)
+    sign = (
+        call.op("Reshape", sign, call.sizes([1] * short + dims_of(call, sign))) if short else sign
+    )
+    return call.op("Mul", out, call.op("ExpandDims", sign, call.constant(axis)))
 
 
 @operation("Correlate")

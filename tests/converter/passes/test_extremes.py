@@ -42,6 +42,29 @@ def test_extremes_of_infinities_are_infinite(kind, lines, expected, litert):
         assert answer.tolist() == expected, resolver
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        (("EQUAL", "EQUAL"), [False, True, False, False]),
+        (("GREATER_EQUAL", "LESS_EQUAL"), [False, True, False, False]),
+        (("LESS", "GREATER"), [True, False, True, False]),
+    ],
+)
+def test_numbers_are_infinite(kinds, expected, sign, litert):
+    """The file has no infinite constants: what is compared with them is not wrong for that."""
+    kind = kinds[sign < 0]
+    constants = {"infinity": np.float32(sign * np.inf)}
+    text = f"y = {kind}(x, float32[]#infinity)\nreturn y"
+    graph = parse(f"graph main(x: float32[4]) {{\n{text}\n}}", constants)
+    graph.output_names = ["y"]
+    compare_extremes(graph)
+    x = np.float32([1, sign * np.inf, -sign * np.inf, np.nan])
+    content = save(write(graph).model)
+    for resolver in ("BUILTIN_REF", "BUILTIN"):
+        assert litert.run(content, [[x]], resolver)[0][0].tolist() == expected, resolver
+
+
 @pytest.mark.parametrize("comparison", ["LESS(m, float32[]#infinity)", "EQUAL(m, float32[]{1.0})"])
 def test_other_comparisons_stay(comparison):
     graph = graph_of("REDUCE_MAX", f"y = {comparison}")
