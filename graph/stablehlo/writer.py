@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +41,8 @@ class Writer:
         narrow: what a value is a broadcast of, with as many dimensions.
         positions: along which dimension a value counts.
         is_on_elements: whether what is declared for an element is written for whole tensors.
+        path: the functions whose bodies are being written.
+        calls: counts those of functions.
     """
 
     def __init__(self, graph: Graph, prefix: str, module: Module) -> None:
@@ -49,6 +52,7 @@ class Writer:
         self.positions: dict[Value, int] = {}
         self.name = prefix
         self.path: tuple[str, ...] = ()
+        self.calls = count(1)
         self.is_on_elements = False
 
     def add(self, kind: str, *inputs: Tensor, **attrs: AttrValue) -> Tensor:
@@ -161,8 +165,10 @@ class Writer:
             raise ModelError(f"{self.name}: the module has no function '{name}'")
         if name in self.path or len(self.path) >= MAX_DEPTH:
             raise ModelError(f"{self.name}: functions must not call themselves, got '{name}'")
+        if next(self.calls) > MAX_OPERATIONS:  # of functions that may be without operations
+            raise ModelError(f"{self.name}: functions call more than {MAX_OPERATIONS} times")
         inner = Writer(self.graph, self.name, self.module)
-        inner.path = (*self.path, name)
+        inner.path, inner.calls = (*self.path, name), self.calls
         return inner.inlined(body, arguments)
 
     def inlined(self, body: Block, arguments: Sequence[Tensor]) -> list[Tensor]:
@@ -177,7 +183,7 @@ class Writer:
     def within(self, body: Block, arguments: Sequence[Tensor]) -> list[Tensor]:
         """The results of a region of elementwise operations."""
         inner = Writer(self.graph, self.name, self.module)
-        inner.values, inner.path = dict(self.values), self.path
+        inner.values, inner.path, inner.calls = dict(self.values), self.path, self.calls
         inner.is_on_elements = True
         return inner.inlined(body, arguments)
 
@@ -215,7 +221,7 @@ class Writer:
         """The graph of such a function."""
         graph = Graph(self.graph.functions)
         inner = Writer(graph, name, self.module)
-        inner.path = self.path
+        inner.path, inner.calls = self.path, self.calls
         for value, tensor in self.values.items():
             if tensor.op.type == "Const":
                 inner.values[value] = _copied(tensor, inner)

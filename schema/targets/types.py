@@ -146,21 +146,24 @@ DYNAMIC_UPDATE_SLICE f32,i8,i32,i64,bool,qi8 =0 i32 -> =0 | qi8 i8 i32 -> i8
 ELU f32,qi8 -> =0
 EMBEDDING_LOOKUP i32 f32,i8,u8,qi8,qu8 -> =1 | i32 qi8 -> f32,i8
 EMBEDDING_LOOKUP_SPARSE i32 i32 i32 f32 f32 -> f32
-EQUAL f32,i32,i64,bool,qi8,qu8 =0 -> bool
+EQUAL f32,i32,i64,bool,str,qi8,qu8 =0 -> bool
 EXP f32,qi8,qi16 -> =0
-EXPAND_DIMS f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 i32,i64 -> =0
+EXPAND_DIMS f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,str,c64,c128,qi8,qu8,qi16 i32,i64 -> =0
 FAKE_QUANT f32 -> =0
-FILL i32,i64 f32,f16,i8,i16,i32,i64,bool,qi8,qi16 -> =1
+FILL i32,i64 f32,f16,i8,i16,i32,i64,bool,str,qi8,qi16 -> =1
 FLOOR f32 -> =0
 FLOOR_DIV f32,i16,i32,qi16 =0 -> =0 | qi16 i16 -> i16
 FLOOR_MOD f32,i8,i16,i32,i64,qi8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1
 FULLY_CONNECTED f32 f32,qi8,qu8 f32,- -> =0 | f32 qi4 - -> =0 | qi16 qi8 qi32,qi64,- -> =0 | qi8 qi8 qi32,- -> =0 | qu8 qu8 qi32,- -> =0 | qu8 qu8 qi32 -> qi16
 GATHER f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i16,i32,i64 -> =0
-GATHER_ND f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i16,i32,i64 -> =0
+GATHER_ND f32,i8,u8,i16,i32,i64,str,qi8,qu8,qi16 i16,i32,i64 -> =0
 GELU f32,qi8,qu8 -> =0
 GREATER f32,i32,i64,qi8,qu8 =0 -> bool
 GREATER_EQUAL f32,i16,i32,i64,qi8,qu8,qi16 =0 -> bool
 HARD_SWISH f32,qi8,qu8 -> =0
+HASHTABLE any
+HASHTABLE_FIND any
+HASHTABLE_IMPORT any
 HASHTABLE_LOOKUP i32 i32 f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 -> =2 u8
 IF bool f32 -> f32
 IMAG c128 -> f64 | c64 -> f32
@@ -189,7 +192,7 @@ MULTINOMIAL f32 i32 -> i32,i64
 NEG f32,i32,i64 -> =0
 NON_MAX_SUPPRESSION_V4 f32 f32 i32 f32 f32 -> i32 i32
 NON_MAX_SUPPRESSION_V5 f32 f32 i32 f32 f32 f32 -> i32 =0 i32
-NOT_EQUAL f32,i32,i64,bool,qi8,qu8 =0 -> bool
+NOT_EQUAL f32,i32,i64,bool,str,qi8,qu8 =0 -> bool
 ONE_HOT i32,i64 i16,i32,i64 f32,i8,u8,i32,i64,bool,qi8,qu8 =2 -> =2
 PACK f32,i8,u8,i16,i32,u32,i64,qi8,qu8,qi16 -> =0
 PAD f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32,i64 -> =0
@@ -200,7 +203,7 @@ QUANTIZE f32 -> qi8,qu8,qi16 | qi16 -> qi8,qi16,qi32 | qi8,qu8 -> qi8,qu8
 RANDOM_STANDARD_NORMAL i32 -> f32
 RANDOM_UNIFORM i32 -> f32
 RANGE f32,i32,i64 =0 =0 -> =0
-RANK f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 -> i32
+RANK f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,str,c64,c128,qi8,qu8,qi16 -> i32
 READ_VARIABLE any
 REAL c128 -> f64 | c64 -> f32
 REDUCE_ALL bool i32 -> =0
@@ -212,7 +215,7 @@ RELU f32,qi8,qu8,qi16 -> =0
 RELU6 f32,qi8,qu8,qi16 -> =0
 RELU_0_TO_1 f32,qi8,qu8 -> =0
 RELU_N1_TO_1 f32,qi8,qu8 -> =0
-RESHAPE f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 i32,- -> =0
+RESHAPE f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,str,c64,c128,qi8,qu8,qi16 i32,- -> =0
 RESIZE_BILINEAR f32,i8,u8,i16,qi8,qu8,qi16 i32 -> =0
 RESIZE_NEAREST_NEIGHBOR f32,i8,u8,i16,qi8,qu8,qi16 i32 -> =0
 REVERSE_SEQUENCE f32,u8,i16,i32,i64,qu8,qi16 i32,i64 -> =0
@@ -225,10 +228,10 @@ SCATTER_ND i32 f32,i8,u8,i32,i64,bool,qi8,qu8 i32 -> =1
 SEGMENT_SUM f32,i32 i32 -> =0
 SELECT bool f32,i8,u8,i16,i32,u32,i64,bool,qi8,qu8,qi16 =1 -> =1
 SELECT_V2 bool f32,i8,u8,i16,i32,u32,i64,bool,qi8,qu8,qi16 =1 -> =1
-SHAPE f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 -> i32,i64
+SHAPE f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,str,c64,c128,qi8,qu8,qi16 -> i32,i64
 SIGN f32,f64,i32 -> =0
 SIN f32 -> =0
-SLICE f32,i8,u8,i16,i32,u32,i64,bool,qi8,qu8,qi16 i32,i64 =1 -> =0 | f32,i8,u8,i16,i32,u32,i64,bool,qi8,qu8,qi16 i32 i64 -> =0
+SLICE f32,i8,u8,i16,i32,u32,i64,bool,str,qi8,qu8,qi16 i32,i64 =1 -> =0 | f32,i8,u8,i16,i32,u32,i64,bool,str,qi8,qu8,qi16 i32 i64 -> =0
 SOFTMAX f32,qi8,qu8,qi16 -> =0
 SPACE_TO_BATCH_ND f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 i32 -> =0
 SPACE_TO_DEPTH f32,i8,u8,i32,i64,qi8,qu8 -> =0
@@ -238,12 +241,12 @@ SPLIT_V f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32,i64 i16,i32,i64 -> =0 | qi16 i32,
 SQRT f32 -> =0
 SQUARE f32 -> =0
 SQUARED_DIFFERENCE f32,i32,qi8 =0 -> =0
-SQUEEZE f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 -> =0
-STRIDED_SLICE f32,i8,u8,i16,i32,u32,i64,bool,qi8,qu8,qi16 i32 i32 i32 -> =0
+SQUEEZE f32,f16,f64,i8,u8,i16,i32,u32,i64,u64,bool,str,c64,c128,qi8,qu8,qi16 -> =0
+STRIDED_SLICE f32,i8,u8,i16,i32,u32,i64,bool,str,qi8,qu8,qi16 i32 i32 i32 -> =0
 SUB f32,i32,i64,qi8,qu8,qi16 =0 -> =0
 SUM f32,i32,i64,qi8,qu8,qi16 i32 -> =0
 TANH f32,qi8,qu8,qi16 -> =0
-TILE f32,i8,u8,i32,i64,bool,qi8,qu8 i32,i64 -> =0
+TILE f32,i8,u8,i32,i64,bool,str,qi8,qu8 i32,i64 -> =0
 TOPK_V2 f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i16,i32 -> =0 =1 | f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i16 -> =0 i32 | f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 -> =0 i16
 TRANSPOSE f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32 -> =0
 TRANSPOSE_CONV i32 f32 =1 f32,- -> =1 | i32 qi8,qu8 =1 qi32,- -> =1 | i32 qi8 qi16 qi64,- -> qi16
