@@ -441,7 +441,19 @@ def sorted_axes(tf):
     return {"type": places.type, "sorted": values.tolist()}
 
 
+def padded_flags(tf):
+    """Diagonals of Booleans between numbers."""
+    flags = tf.constant([[True, False]])
+    parts = tf.matrix_diag_part(tf.matrix_diag(flags), k=(0, 1), padding_value=7)
+    with tf.Session() as session:
+        return {
+            "square": session.run(tf.matrix_diag(flags, padding_value=555)).tolist(),
+            "parts": session.run(parts).tolist(),
+        }
+
+
 PROGRAMS = (
+    padded_flags,
     *(named_results, ignored_indices, sorted_axes),
     *(refused_layers, getters_called, window_names),
     split_in_one,
