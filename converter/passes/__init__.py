@@ -35,7 +35,9 @@ from .identities import (
     merge_constants_of_sum,
     multiply_by_zero,
     order_operands,
+    remove_all_but_weights,
     remove_identities,
+    shrink_all_but_weights,
     shrink_constants,
     take_negation,
 )
@@ -212,6 +214,15 @@ LAST: tuple[tuple[Pass, str], ...] = (
     (remove_dead_code, "nothing unread is written"),
 )
 
+LEARNING: dict[Pass, Pass | None] = {
+    merge_duplicates: merge_all_but_weights,
+    remove_identities: remove_all_but_weights,
+    shrink_constants: shrink_all_but_weights,
+    add_missing_bias: None,
+}
+"""What runs in the place of passes where weights will be trained: equal ones are so only at first,
+zeros and ones learn, and a layer without a bias gets none that would."""
+
 
 def optimize(
     graph: Graph,
@@ -228,7 +239,7 @@ def optimize(
         numbers: what is computed with: "float32" (weights may be integers), "float16" weights, or
             "integers", results included.
         unfolds_matmul: whether products of computed matrices become FULLY_CONNECTED operators.
-        learns: whether weights will be trained, so that equal ones stay several.
+        learns: whether weights will be trained: those of the source, all of them and no others.
 
     Raises ConverterError naming pass and op where one of them fails.
     """
@@ -237,9 +248,9 @@ def optimize(
     if graph.is_final:
         run_once(graph, [remove_dead_code], observer)
         return graph
-    merge = merge_all_but_weights if learns else merge_duplicates
+    instead = LEARNING if learns else {}
     passes, last = (
-        [merge if pass_ is merge_duplicates else pass_ for pass_, _ in rows]
+        [chosen for pass_, _ in rows if (chosen := instead.get(pass_, pass_)) is not None]
         for rows in (PASSES, LAST)
     )
     passes = [pass_ for pass_ in passes if pass_ not in EXCLUDED[numbers]]

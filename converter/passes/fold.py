@@ -13,7 +13,7 @@ from ...interpreter.plan.node import NeedsValue, NodeError
 from ..ir import pseudo
 from ..ir.graph import Graph, Op, Tensor, same_bits
 from ..ir.prepare import compute
-from .rewrite import same_shape
+from .rewrite import may_learn, same_shape
 
 LIMIT = 1 << 20  # bytes of a folded result, unless its inputs are half as large
 TOTAL = 256 << 20  # bytes of all folded results
@@ -126,7 +126,7 @@ def merge_all_but_weights(graph: Graph) -> int:
     Holds off as `merge_duplicates`, and on constants of several real numbers: what learns is equal
     only at first.
     """
-    return _merge_constants(graph, lambda x: x.dtype.kind != "f" or x.size == 1) + _merge_ops(graph)
+    return _merge_constants(graph, lambda x: not may_learn(x)) + _merge_ops(graph)
 
 
 def _merge_ops(graph: Graph) -> int:

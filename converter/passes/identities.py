@@ -18,6 +18,7 @@ from .rewrite import (
     builder,
     constant_of,
     is_float,
+    may_learn,
     names,
     producer_of,
     same_shape,
@@ -75,6 +76,23 @@ def remove_identities(graph: Graph, op: Op) -> bool:
     of their parts. Holds off when unknown dimensions are not certainly equal, on a
     fused activation, and on quantized tensors.
     """
+    return _removed(graph, op)
+
+
+@rewrite()
+def remove_all_but_weights(graph: Graph, op: Op) -> bool:
+    """Drops ops that give their input back, but weights that do so at first.
+
+        x -> MUL(1) -> y      becomes      y = x
+
+    Holds off as `remove_identities`, and on constants of several real numbers: a bias of zeros is
+    one that will learn.
+    """
+    parts = split_constant(op) if op.kind in NEUTRAL else None
+    return (parts is None or not may_learn(parts[1])) and _removed(graph, op)
+
+
+def _removed(graph: Graph, op: Op) -> bool:
     x = _unchanged(op)
     if x is None or x.dtype != op.output.dtype or not same_shape(x, op.output):
         return False
@@ -346,6 +364,22 @@ def shrink_constants(graph: Graph, op: Op) -> bool:
     Holds off when the constant gives the result its shape, and in SELECT_V2 of more dimensions than
     LiteRT broadcasts there.
     """
+    return _shrunk(graph, op)
+
+
+@rewrite(*BINARY - {"PRELU"} | {"SELECT_V2"})
+def shrink_all_but_weights(graph: Graph, op: Op) -> bool:
+    """Writes a constant that is everywhere the same as one number where that is broadcast.
+
+        x[8,8] -> ADD(int32[8,8]{1}) -> y      becomes      x -> ADD(int32[]{1}) -> y
+
+    Holds off as `shrink_constants`, and on real numbers, which may learn apart.
+    """
+    values = [constant_of(tensor) for tensor in op.inputs]
+    return not any(v is not None and may_learn(v) for v in values) and _shrunk(graph, op)
+
+
+def _shrunk(graph: Graph, op: Op) -> bool:
     rank = op.output.rank
     if op.kind == "SELECT_V2" and (rank is None or rank > SELECT_RANK):
         return False

@@ -41,6 +41,11 @@ def producer_of(tensor: Tensor | None, *kinds: str) -> Op | None:
     return tensor.producer
 
 
+def may_learn(value: np.ndarray) -> bool:
+    """Whether a constant may be weights: several real numbers."""
+    return value.dtype.kind == "f" and value.size > 1
+
+
 def constant_of(tensor: Tensor | None) -> np.ndarray | None:
     """The data of a constant tensor; None for all others."""
     return tensor.value if tensor is not None and tensor.is_constant else None

@@ -100,7 +100,9 @@ def gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor | IndexedSlices, None]:
     if indices.sizes is not None and len(indices.sizes) == 2 and indices.sizes[1] == 1:
         rows = ops.Squeeze(indices, squeeze_dims=[1])
         return IndexedSlices(dy, rows, ops.Shape(params, out_type=indices.dtype)), None
-    return ops.ScatterNd(indices, dy, ops.Shape(params, out_type=indices.dtype)), None
+    sizes = ops.Shape(params, out_type=indices.dtype)
+    policy = op.get_attr("bad_indices_policy")
+    return ops.ScatterNd(indices, dy, sizes, bad_indices_policy=policy), None
 
 
 @gradient("ResourceGatherNd")

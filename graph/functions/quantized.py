@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.dtype import as_numpy
+from ..core.named_results import with_names
 from .rows import functions
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ quantized_concat QuantizedConcat concat_dim values input_mins input_maxes \
 globals().update(functions(ONE_TO_ONE, __name__))
 
 
+@with_names("QuantizeV2")
 def quantize(
     input: TensorLike,
     min_range: TensorLike,
@@ -80,7 +82,7 @@ def quantize_v2(
     narrow_range: bool = False,
     axis: int | None = None,
     ensure_minimum_range: float = 0.01,
-) -> list[Tensor]:
+) -> tuple[Tensor, ...]:
     """`quantize` with its arguments in another order."""
     ranges = (min_range, max_range)
     more = (narrow_range, axis, ensure_minimum_range)

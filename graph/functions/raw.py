@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections import namedtuple
 from typing import TYPE_CHECKING, cast
 
 from ..core.create import create
+from ..core.named_results import result_type
 from ..core.signatures.signatures import REQUIRED, Argument, Signature, op_types, signature_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from ..core.graph import Operation, Tensor
     from ..core.protocols import AttrValue
@@ -126,8 +126,8 @@ class RawOp:
         results = [_result(op, argument, tensors) for argument in self._op.outputs]
         if len(results) < 2:
             return results[0] if results else op
-        make = cast("Callable[[str, list[str]], Callable[..., object]]", namedtuple)
-        return make(self._op.type, [argument.name for argument in self._op.outputs])(*results)
+        fields = tuple(argument.name for argument in self._op.outputs)
+        return result_type(self._op.type, fields)(*results)
 
 
 def _result(op: Operation, argument: Argument, tensors: Iterator[Tensor]) -> Tensor | list[Tensor]:

@@ -21,6 +21,7 @@ from ..core.build import ops
 from ..core.composite.ragged_dispatch import HOMES, is_ragged, with_ragged
 from ..core.composite.ragged_tensor import RaggedTensor
 from ..core.composite.sparse_tensor import SparseTensor
+from ..core.named_results import named
 from ..core.signatures.signatures import signature_of
 from .ragged.operands import as_ragged
 from .ragged.values import of_flat_values
@@ -133,16 +134,19 @@ def _function(
     name_parameter = inspect.Parameter("name", _POSITIONAL, default=None)
     parameters = [parameter for parameter, _ in pairs]
     signature = inspect.Signature([*parameters[:place], name_parameter, *parameters[place:]])
+    declared = signature_of(kind)
+    outputs = declared.outputs if declared else ()
+    is_named = len(outputs) > 1 and not any(each.count or each.is_list for each in outputs)
 
     def function(*args: TensorLike, **kwargs: TensorLike) -> Tensor:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         label = bound.arguments.pop("name")
-        op_signature = signature_of(kind)
-        inputs = [argument.name for argument in op_signature.inputs] if op_signature else ()
+        inputs = [argument.name for argument in declared.inputs] if declared else ()
         arguments = {theirs[key]: value for key, value in bound.arguments.items()}
         operands = [arguments.pop(argument) for argument in inputs]
-        return getattr(ops, kind)(*operands, name=label, **arguments)
+        results = getattr(ops, kind)(*operands, name=label, **arguments)
+        return cast("Tensor", named(kind, results)) if is_named else results
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = module

@@ -15,9 +15,14 @@ import tensorflow as tf
 
 HERE = Path(__file__).with_name("fine_tuning")
 BIASED = {"bias_initializer": "random_normal"}
-"""As of a model that was trained: biases of zeros are no weights once they are converted."""
+"""As of a model that was trained."""
 STEPS, RATE = 8, 0.25
-TRAINED = {"images": ("all", "last"), "normalized": ("last",), "sequence": ("all", "last")}
+TRAINED = {
+    "images": ("all", "last"),
+    "normalized": ("last",),
+    "sequence": ("all", "last"),
+    "fresh": ("all", "last"),
+}
 """Model -> which of its weights are trained: all, or those of the layer "last"."""
 
 
@@ -50,6 +55,17 @@ def sequence():
     return keras.Model(rows, layers.Dense(4, name="last", **BIASED)(x))
 
 
+def fresh():
+    """A model that was never trained: biases of zeros, and a layer without one."""
+    layers = keras.layers
+    x = image = keras.Input((8, 8, 3))
+    x = layers.Conv2D(6, 3, 2, "same", activation="relu", use_bias=False, name="first")(x)
+    x = layers.Conv2D(8, 1, activation="tanh", name="points")(x)
+    x = layers.Dense(7, activation="relu", name="hidden")(layers.Flatten()(x))
+    x = layers.Dense(5, use_bias=False, activation="tanh", name="plain")(x)
+    return keras.Model(image, layers.Dense(4, name="last")(x))
+
+
 def trained(model, which, x, labels):
     """The losses of steps of descent, and the logits after them."""
     variables = model.get_layer("last").weights if which == "last" else model.trainable_weights
@@ -69,7 +85,7 @@ def main():
     """Writes the files."""
     HERE.mkdir(exist_ok=True)
     recorded = {}
-    for make in (images, normalized, sequence):
+    for make in (images, normalized, sequence, fresh):
         keras.utils.set_random_seed(len(recorded))
         rng, model, name = np.random.default_rng(3), make(), make.__name__
         x = rng.normal(size=(12, *model.input_shape[1:])).astype(np.float32)

@@ -59,6 +59,10 @@ def test_run_metadata_has_the_time_of_each_operation():
     assert {"y", "z"} <= nodes.keys()
     assert nodes["y"].all_end_rel_nanos > 0
     assert nodes["y"].timeline_label == "y = MatMul(x:0, x:0)"
+    (output,) = nodes["y"].output
+    description = output.tensor_description
+    sizes = [dim.size for dim in description.shape.dim]
+    assert (output.slot, description.dtype, sizes) == (0, tf.float32.as_datatype_enum, [64, 64])
     starts = [node.all_start_nanos for node in device.node_stats]
     assert starts == sorted(starts)
 

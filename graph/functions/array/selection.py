@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.build import ops
 from ...core.graph import Tensor
+from ...core.named_results import with_names
 from .creation import ones_like
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def strided_slice(
     )
 
 
+@with_names("Unique")
 def unique(x: TensorLike, out_idx: DTypeLike = np.int32, name: str | None = None) -> list[Tensor]:
     """The different elements of a vector in order, and for each element which of them it is.
 
@@ -72,6 +74,7 @@ def unique(x: TensorLike, out_idx: DTypeLike = np.int32, name: str | None = None
     return ops.Unique(x, out_idx=out_idx, name=name)
 
 
+@with_names("ListDiff")
 def setdiff1d(
     x: TensorLike, y: TensorLike, index_dtype: DTypeLike = np.int32, name: str | None = None
 ) -> list[Tensor]:

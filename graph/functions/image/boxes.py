@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.build import ops
 from ...core.create import convert_to_tensor
+from ...core.named_results import with_names
 from ...core.scopes import name_scope
 from ..arguments import one_of
 from ..flow.functional import map_fn
@@ -208,6 +209,7 @@ def non_max_suppression_overlaps(
         return ops.NonMaxSuppressionWithOverlaps(overlaps, scores, max_output_size, *thresholds)
 
 
+@with_names("CombinedNonMaxSuppression")
 def combined_non_max_suppression(
     boxes: TensorLike,
     scores: TensorLike,

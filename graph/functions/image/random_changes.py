@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.named_results import with_names
 from ...core.scopes import name_scope
 from ..array.casting import cast as cast_to
 from ..flow.conditional import cond
@@ -100,6 +101,7 @@ def random_jpeg_quality(
     return files.adjust_jpeg_quality(image, quality)
 
 
+@with_names("SampleDistortedBoundingBoxV2")
 def sample_distorted_bounding_box(
     image_size: TensorLike,
     bounding_boxes: TensorLike,
@@ -143,6 +145,7 @@ def sample_distorted_bounding_box(
         return cast("tuple[Tensor, Tensor, Tensor]", tuple(results))
 
 
+@with_names("SampleDistortedBoundingBoxV2")
 def sample_distorted_bounding_box_v2(
     image_size: TensorLike,
     bounding_boxes: TensorLike,
@@ -153,7 +156,7 @@ def sample_distorted_bounding_box_v2(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, ...]:
     """TF2's `sample_distorted_bounding_box`, whose second seed is the graph's."""
     seeds = op_seeds(seed) if seed else {}
     return sample_distorted_bounding_box(

@@ -10,6 +10,7 @@ from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Operation, Tensor
 from ...core.hooks import implementation
+from ...core.named_results import with_names
 from ...core.scopes import name_scope
 from ..rows import functions
 
@@ -71,23 +72,23 @@ class ReaderBase:
         """Whether it can say where it is."""
         return self._supports_serialize
 
-    def read(self, queue: _Queue | Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
+    @with_names("ReaderReadV2")
+    def read(self, queue: _Queue | Tensor, name: str | None = None) -> list[Tensor]:
         """Key and value of the next record; where a file has ended, of the next one in the queue.
 
         Raises OutOfRangeError, when it runs, when the queue is closed and empty.
         """
         handle = queue if isinstance(queue, Tensor) else queue.queue_ref
-        key, value = ops.ReaderReadV2(self._reader_ref, handle, name=name)
-        return key, value
+        return ops.ReaderReadV2(self._reader_ref, handle, name=name)
 
+    @with_names("ReaderReadUpToV2")
     def read_up_to(
         self, queue: _Queue | Tensor, num_records: TensorLike, name: str | None = None
-    ) -> tuple[Tensor, Tensor]:
+    ) -> list[Tensor]:
         """Keys and values of the next records of a file, `num_records` at most, one at least."""
         handle = queue if isinstance(queue, Tensor) else queue.queue_ref
         count = convert_to_tensor(num_records, np.int64)
-        keys, values = ops.ReaderReadUpToV2(self._reader_ref, handle, count, name=name)
-        return keys, values
+        return ops.ReaderReadUpToV2(self._reader_ref, handle, count, name=name)
 
     def num_records_produced(self, name: str | None = None) -> Tensor:
         """How many records it has given."""

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 
 def _padding(value: TensorLike, like: Tensor) -> TensorLike:
-    """`value` in the tensor's dtype; of Booleans 0 is False."""
-    if isinstance(value, (bool, int, float)):
-        is_flag = like.dtype.kind == "b" and value == 0
-        return np.zeros((), bool) if is_flag else value
+    """`value`; for Booleans a number is what it means as one."""
+    if isinstance(value, (bool, int, float)) and like.dtype.kind == "b":
+        return np.array(bool(value))
     return value
 
 

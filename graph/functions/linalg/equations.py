@@ -10,6 +10,7 @@ import numpy as np
 from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
+from ...core.named_results import with_names
 from ...core.scopes import name_scope
 from ...core.shapes import is_static, whole
 from ..array import array
@@ -151,6 +152,7 @@ def matrix_rank(
         return reduce_sum(counts, -1)
 
 
+@with_names("Lu")
 def lu(
     input: TensorLike, output_idx_type: DTypeLike = np.int32, name: str | None = None
 ) -> list[Tensor]:

@@ -12,6 +12,7 @@ from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
+from ...core.named_results import with_names
 from ...core.scopes import name_scope
 from ...core.shapes import whole
 from ..array import array, creation
@@ -41,6 +42,12 @@ def _in_order(
     def turned(x: Tensor) -> Tensor:
         if axis == -1 or axis + 1 == rank:
             return x
+        if isinstance(rank, int):
+            order = list(range(rank))
+            order[axis], order[-1] = order[-1], order[axis]
+            return array.transpose(
+                x, convert_to_tensor(np.array(order, np.int32), name="transposition")
+            )
         positions = creation.range(rank)
         at = ops.OneHot(np.int32(axis) % rank, rank, True, False)
         is_last = ops.Equal(positions, rank - 1)
@@ -90,6 +97,7 @@ def argsort(
         return back(positions)
 
 
+@with_names("ApproxTopK")
 def approx_max_k(
     operand: TensorLike,
     k: int,
@@ -116,6 +124,7 @@ def approx_max_k(
     )  # fmt: skip
 
 
+@with_names("ApproxTopK")
 def approx_min_k(
     operand: TensorLike,
     k: int,
@@ -133,6 +142,7 @@ def approx_min_k(
     )  # fmt: skip
 
 
+@with_names("UniqueWithCounts")
 def unique_with_counts(
     x: TensorLike, out_idx: DTypeLike = np.int32, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...core.build import ops
+from ...core.named_results import with_names
 
 if TYPE_CHECKING:
     from ...core.graph import Tensor
     from ...core.typing import TensorLike
 
 
+@with_names("FractionalMaxPool")
 def fractional_max_pool(
     value: TensorLike,
     pooling_ratio: Sequence[float],
@@ -46,6 +48,7 @@ def fractional_max_pool(
     )
 
 
+@with_names("FractionalAvgPool")
 def fractional_avg_pool(
     value: TensorLike,
     pooling_ratio: Sequence[float],

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.build import ops
 from ...core.create import convert_to_tensor
+from ...core.named_results import with_names
 from ...core.scopes import name_scope
 from ..arguments import one_of
 from ..array import array
@@ -303,6 +304,7 @@ def erosion2d(
         return ops.Neg(dilated)
 
 
+@with_names("MaxPoolWithArgmax")
 def max_pool_with_argmax(
     input: TensorLike,
     ksize: Sequence[int],

@@ -89,12 +89,33 @@ def fused_batch_norm(
     is_training: bool = True,
     name: str | None = None,
     exponential_avg_factor: float = 1.0,
-) -> list[Tensor]:
-    """Batch normalisation, and the batch's mean and variance."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Batch normalisation, and the batch's mean and variance.
+
+    Args:
+        x: float16, bfloat16 or float32 [batch, height, width, channels], or as `data_format` says.
+        scale, offset: float32 [channels].
+        mean, variance: float32 [channels]: of all batches so far; of this one where left out.
+        epsilon: Added to the variance, at least 1.001e-5.
+        data_format: "NHWC", "NCHW", "NDHWC" or "NCDHW".
+        is_training: Whether the batch's own mean and variance are taken.
+        name: Of the operation.
+        exponential_avg_factor: Of the batch's share in the mean and variance that are given, from 0
+            to 1; 1 gives those of the batch.
+
+    Raises:
+        ValueError: `mean` or `variance` is missing though it is read.
+    """
+    if (not is_training or exponential_avg_factor != 1.0) and (mean is None or variance is None):
+        raise ValueError(
+            "Both `mean` and `variance` must be a 1D tensor when `is_training` is False or "
+            f"`exponential_avg_factor` != 1.0. Received: `mean` {mean!r} and `variance` "
+            f"{variance!r}"
+        )
     x = convert_to_tensor(x, name="input")
     scale = convert_to_tensor(scale, name="scale")
     empty = np.zeros(0, np.float32)
-    outputs = ops.FusedBatchNormV3(
+    y, batch_mean, batch_variance, *_ = ops.FusedBatchNormV3(
         x,
         scale,
         convert_to_tensor(offset, name="offset"),
@@ -106,7 +127,7 @@ def fused_batch_norm(
         is_training=is_training,
         name=name,
     )
-    return outputs[:3]
+    return y, batch_mean, batch_variance
 
 
 def l2_normalize(

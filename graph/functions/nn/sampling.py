@@ -10,6 +10,7 @@ import numpy as np
 from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
+from ...core.named_results import with_names
 from ...core.scopes import name_scope
 from ..array import array, casting
 from ..linalg.linear_algebra import matmul
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     Sampled = Sequence[TensorLike]
 
 
+@with_names("UniformCandidateSampler")
 def uniform_candidate_sampler(
     true_classes: TensorLike,
     num_true: int,
@@ -52,6 +54,7 @@ def uniform_candidate_sampler(
     return ops.UniformCandidateSampler(true_classes, range_max=range_max, name=name, **options)
 
 
+@with_names("LogUniformCandidateSampler")
 def log_uniform_candidate_sampler(
     true_classes: TensorLike,
     num_true: int,
@@ -66,6 +69,7 @@ def log_uniform_candidate_sampler(
     return ops.LogUniformCandidateSampler(true_classes, range_max=range_max, name=name, **options)
 
 
+@with_names("LearnedUnigramCandidateSampler")
 def learned_unigram_candidate_sampler(
     true_classes: TensorLike,
     num_true: int,
@@ -84,6 +88,7 @@ def learned_unigram_candidate_sampler(
     )
 
 
+@with_names("FixedUnigramCandidateSampler")
 def fixed_unigram_candidate_sampler(
     true_classes: TensorLike,
     num_true: int,
@@ -124,6 +129,7 @@ def fixed_unigram_candidate_sampler(
     )
 
 
+@with_names("AllCandidateSampler")
 def all_candidate_sampler(
     true_classes: TensorLike,
     num_true: int,
@@ -144,6 +150,7 @@ def _options(
     return drawn | op_seeds(seed)
 
 
+@with_names("ComputeAccidentalHits")
 def compute_accidental_hits(
     true_classes: TensorLike,
     sampled_candidates: TensorLike,

@@ -10,7 +10,9 @@ from flatlite.converter.passes.identities import (
     merge_constants_of_sum,
     multiply_by_zero,
     order_operands,
+    remove_all_but_weights,
     remove_identities,
+    shrink_all_but_weights,
     shrink_constants,
     take_negation,
 )
@@ -443,6 +445,34 @@ IDENTITIES = [
            }""",
         """graph main(x: float32[n,4]) {
              a = MAXIMUM(x, float32[]{0.5})
+             return a
+           }""",
+    ),
+    Rewrite(
+        "constants/shrunk_where_they_do_not_learn",
+        shrink_all_but_weights,
+        """graph main(x: float32[n,4], i: int32[n,4]) {
+             a = MAXIMUM(x, float32[4]{0.5})
+             j = ADD(i, int32[4]{7})
+             return a, j
+           }""",
+        """graph main(x: float32[n,4], i: int32[n,4]) {
+             a = MAXIMUM(x, float32[4]{0.5})
+             j = ADD(i, int32[]{7})
+             return a, j
+           }""",
+    ),
+    Rewrite(
+        "identities/kept_where_they_learn",
+        remove_all_but_weights,
+        """graph main(x: float32[n,4]) {
+             a = ADD(x, float32[4]{0.0})
+             b = MUL(a, float32[]{1.0})
+             c = RESHAPE(b, int32[2]{-1, 4})
+             return c
+           }""",
+        """graph main(x: float32[n,4]) {
+             a = ADD(x, float32[4]{0.0})
              return a
            }""",
     ),

@@ -387,7 +387,74 @@ def window_names(tf):
     }
 
 
+def named_results(tf):
+    """The fields of what functions with several results give."""
+    x, image = tf.ones([4, 4]), tf.ones([1, 6, 6, 3])
+    classes, ratios = tf.constant([[1]], tf.int64), [1.0, 1.5, 1.5, 1.0]
+    box = tf.zeros([1, 2, 1, 4])
+    queue = tf.FIFOQueue(1, tf.string)
+    codes = tf.quantize(x, 0.0, 1.0, tf.quint8)
+    results = {
+        "unique": tf.unique([1, 1]),
+        "counts": tf.unique_with_counts([1, 1]),
+        "difference": tf.setdiff1d([1], [2]),
+        "qr": tf.linalg.qr(x),
+        "lu": tf.linalg.lu(x),
+        "determinant": tf.linalg.slogdet(x),
+        "places": tf.nn.max_pool_with_argmax(image, [1, 2, 2, 1], [1, 1, 1, 1], "SAME"),
+        "fractional": tf.nn.fractional_max_pool(image, ratios),
+        "means": tf.nn.fractional_avg_pool(image, ratios),
+        "uniform": tf.nn.uniform_candidate_sampler(classes, 1, 2, True, 5),
+        "learned": tf.nn.learned_unigram_candidate_sampler(classes, 1, 2, True, 5),
+        "hits": tf.nn.compute_accidental_hits(classes, tf.constant([1], tf.int64), 1),
+        "codes": codes,
+        "joined": tf.quantized_concat(0, [codes.output] * 2, [0.0, 0.0], [1.0, 1.0]),
+        "boxes": tf.image.sample_distorted_bounding_box([6, 6, 3], tf.zeros([1, 1, 4])),
+        "kept": tf.image.combined_non_max_suppression(box, tf.zeros([1, 2, 1]), 2, 2),
+        "largest": tf.math.approx_max_k(x, 2),
+        "read": tf.TextLineReader().read(queue),
+        "read_up_to": tf.TextLineReader().read_up_to(queue, 2),
+    }
+    fields = {name: list(result._fields) for name, result in results.items()}
+    plain = tf.nn.fused_batch_norm(image, tf.ones([3]), tf.ones([3]))
+    return fields | {"norm": type(plain).__name__}
+
+
+def ignored_indices(tf):
+    """The gradient of elements of which some lie outside and are zeros."""
+    variable = tf.Variable(tf.ones([3]), use_resource=True)
+    slices = tf.gather_nd(variable, [[[0]], [[-1]]], bad_indices_policy="IGNORE")
+    gradient = tf.convert_to_tensor(tf.gradients(slices, variable)[0])
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        return {"gradient": session.run(gradient).tolist()}
+
+
+def sorted_axes(tf):
+    """How an axis of a known rank comes last: by a constant."""
+    x = tf.placeholder(tf.float32, [None, 3, None])
+    order = tf.sort(x, axis=1)
+    graph = tf.get_default_graph()
+    places = graph.get_tensor_by_name("sort/transposition:0").op
+    with tf.Session() as session:
+        values = session.run(order, {x: np.float32([[[3], [1], [2]]])})
+    return {"type": places.type, "sorted": values.tolist()}
+
+
+def padded_flags(tf):
+    """Diagonals of Booleans between numbers."""
+    flags = tf.constant([[True, False]])
+    parts = tf.matrix_diag_part(tf.matrix_diag(flags), k=(0, 1), padding_value=7)
+    with tf.Session() as session:
+        return {
+            "square": session.run(tf.matrix_diag(flags, padding_value=555)).tolist(),
+            "parts": session.run(parts).tolist(),
+        }
+
+
 PROGRAMS = (
+    padded_flags,
+    *(named_results, ignored_indices, sorted_axes),
     *(refused_layers, getters_called, window_names),
     split_in_one,
     *(refused_equations, gradients_without_feeds, views_nest, placeholders_of_old_graphs),
