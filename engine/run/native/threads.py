@@ -39,8 +39,8 @@ _YIELDING = 511
 """Pauses, about 10 us, before a thread that waits lets others run: one of them may be the thread it
 waits for."""
 _GRACE = 32
-"""Pauses, about 1 us, before a thread claims what is another's, unless one is asleep or was late for
-the offer before."""
+"""Pauses, about 1 us, before a thread claims what is another's, unless one is asleep or was late
+for the offer before."""
 _RECENT = 2
 """Numbers since that offer: the end of a run has one, too."""
 
