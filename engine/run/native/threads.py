@@ -39,8 +39,10 @@ _YIELDING = 511
 """Pauses, about 10 us, before a thread that waits lets others run: one of them may be the thread it
 waits for."""
 _GRACE = 32
-"""Pauses, about 1 us, before a thread claims what is another's, unless one is asleep or was late for
-the offer before."""
+"""Pauses, about 1 us, before a thread claims what is another's, unless one is asleep or was late
+for the offer before."""
+_RECENT = 2
+"""Numbers since that offer: the end of a run has one, too."""
 
 
 @native(1)
@@ -122,7 +124,7 @@ def _next_chunk(pool, thread, offer, claimed):
     if chunk >= 0:
         return chunk
     number, last_stolen = offer & abi.NUMBER_MASK, get(pool, LAST_STOLEN)
-    is_late = read(pool, abi.SLEEPERS) > 0 or last_stolen + 1 >= number
+    is_late = read(pool, abi.SLEEPERS) > 0 or last_stolen + _RECENT >= number
     n_pauses = _GRACE if is_late else 0
     while n_pauses < _GRACE and read(pool, abi.OFFER) == offer:
         pause()
