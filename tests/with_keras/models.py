@@ -104,6 +104,7 @@ class Decoder(layers.Layer):
     def call(self, inputs, mask=None):
         x, memory = inputs
         n, length, width = ops.shape(x)
+        memory = ops.reshape(memory, (n, -1, width))
         before = ops.arange(length)[:, None] >= ops.arange(length)
         y = self.attended(x, x, ops.cast(before, x.dtype))
         y = self.attended(y, memory, ops.cast(mask, x.dtype)[:, None])

@@ -25,7 +25,7 @@ from ....schema.errors import ConverterError
 MODULE = "flatlite.Module"
 """The layer that calls a module with its weights and what it is called with."""
 TRACE_ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
-"""What JAX and a `call` raise when a trace fails; JAX's errors derive from these."""
+"""What a `call` and JAX raise when a trace fails, but for one of JAX about unknown sizes."""
 FIX = "give the model's Input a full shape, such as Input((128, 64))"
 SIZE = re.compile(r"\bsize_\d+_\d+\b")
 SHAPE = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
@@ -107,6 +107,7 @@ def _exported(keras: Any, layer: Any, computed: Callable, variables: list, tenso
     keys = [(i, k) for i, x in enumerate(tensors) for k, n in enumerate(x.shape) if n is None]
     waiting = [(0, 0, tuple(f"size_{k}_{i}" for i, k in keys))]
     failed: dict[tuple, Exception] = {}
+    errors = (*TRACE_ERRORS, importlib.import_module("jax.core").InconclusiveDimensionOperation)
     while waiting and len(failed) < MAX_TRACES:
         names = heapq.heappop(waiting)[2]
         if names in failed:
@@ -114,7 +115,7 @@ def _exported(keras: Any, layer: Any, computed: Callable, variables: list, tenso
         try:
             with _silent():
                 return _trace(computed, variables, tensors, dict(zip(keys, names, strict=True)))
-        except TRACE_ERRORS as error:
+        except errors as error:
             failed[names] = error
         for merged in _merged(names, str(failed[names]).partition(KERAS_NOTE)[0]):
             entry = (len(keys) - len(set(merged)), len(failed) + len(waiting), merged)
