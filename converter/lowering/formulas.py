@@ -85,12 +85,15 @@ def matmul(
     """left @ right; of wide integers as sums of products, [..., m, k, 1] * [..., 1, k, n]."""
     if not is_wide_integer(left):
         return b.BATCH_MATMUL(left, right, adj_x=adj_x, adj_y=adj_y)
-    left, right = (
-        transposed(x, (*range(x.rank - 2), x.rank - 1, x.rank - 2), b) if is_adjoint else x
-        for x, is_adjoint in ((left, adj_x), (right, adj_y))
-    )
+    left = _last_axes_swapped(b, left) if adj_x else left
+    right = _last_axes_swapped(b, right) if adj_y else right
     columns, rows = b.EXPAND_DIMS(left, np.int32(-1)), b.EXPAND_DIMS(right, np.int32(-3))
-    return b.SUM(b.MUL(columns, rows), np.int32([-2]))
+    return b.SUM(b.MUL(columns, rows), np.array([-2], np.int32))
+
+
+def _last_axes_swapped(b: Builder, x: Tensor) -> Tensor:
+    *others, row, column = range(len(x.sizes or ()))
+    return transposed(x, (*others, column, row), b)
 
 
 def standardized(

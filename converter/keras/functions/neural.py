@@ -222,7 +222,7 @@ def _in_aspect(call: Call, images: Tensor, size: list[int], fill_value: Any) -> 
     if fill_value is None:
         return to_aspect(call, images, *size)
     call.require(is_number(fill_value), f"fill_value must be a number, got {str(fill_value)[:20]}")
-    return padded_to_aspect(call, images, *size, fill_value)
+    return padded_to_aspect(call, images, size[0], size[1], fill_value)
 
 
 @operation("RGBToGrayscale", "tf.image.rgb_to_grayscale", images="inputs")
