@@ -266,7 +266,7 @@ def _against_results(op: Op, minor: int) -> str:
         return ""
     if op.kind in ("CONV_2D", "DEPTHWISE_CONV_2D") and _skips_ends(op):
         return "it computes other places with padding SAME where strides are beyond the filters"
-    if op.kind == "LSH_PROJECTION" and len(op.inputs) > 2 and op.input(2) is None:
+    if op.kind == "LSH_PROJECTION" and None in op.inputs:
         return "it takes two operands, or weights as the third"
     if op.kind == "SPARSE_TO_DENSE" and 0 in (op.inputs[0].rank, op.inputs[2].rank):
         return "it takes a row of indices and a value for each place"
