@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.build import ops
+from ..core.scopes import control_dependencies
 from .registry import constant, gradient
 
 if TYPE_CHECKING:
@@ -19,6 +20,12 @@ constant("EmptyTensorList", "TensorListReserve", "TensorListLength", "TensorList
 
 def _shape(x: Tensor) -> Tensor:
     return ops.Shape(x)
+
+
+def _length(x: Tensor) -> Tensor:
+    """The length of a list, taken where the list is: a loop keeps this instead of the list."""
+    with x.graph.as_default(), control_dependencies(None):
+        return ops.TensorListLength(x)
 
 
 @gradient("TensorListPushBack")
@@ -61,7 +68,7 @@ def from_tensor(op: Operation, dlist: Tensor) -> list[Tensor | None]:
 def get_item(op: Operation, dy: Tensor) -> list[Tensor | None]:
     """A list with the gradient at the index, the others without value."""
     source, index, _ = op.inputs
-    length = ops.TensorListLength(source)
+    length = _length(source)
     dtype = dy.dtype
     empty = ops.TensorListReserve(_ANY, length, element_dtype=dtype)
     return [ops.TensorListSetItem(empty, index, dy), None, None]
@@ -75,21 +82,21 @@ def set_item(op: Operation, dlist: Tensor) -> list[Tensor | None]:
     dy.set_shape(item.sizes)
     before = ops.TensorListSetItem(dlist, index, ops.ZerosLike(item))
     if op.attrs.get("resize_if_index_out_of_bounds"):
-        before = ops.TensorListResize(before, ops.TensorListLength(op.inputs[0]))
+        before = ops.TensorListResize(before, _length(op.inputs[0]))
     return [before, None, dy]
 
 
 @gradient("TensorListResize")
 def resize(op: Operation, dlist: Tensor) -> list[Tensor | None]:
     """Back to the length it had."""
-    return [ops.TensorListResize(dlist, ops.TensorListLength(op.inputs[0])), None]
+    return [ops.TensorListResize(dlist, _length(op.inputs[0])), None]
 
 
 @gradient("TensorListGather")
 def gather(op: Operation, dy: Tensor) -> list[Tensor | None]:
     """A list with the gradients at the indices, added up where one comes again."""
     source, indices, shape = op.inputs
-    rows = ops.UnsortedSegmentSum(dy, indices, ops.TensorListLength(source))
+    rows = ops.UnsortedSegmentSum(dy, indices, _length(source))
     return [ops.TensorListFromTensor(rows, shape), None, None]
 
 

@@ -65,12 +65,19 @@ class _Loop:
         self.popped: list[tuple[Tensor, Tensor, Tensor]] = []
         self.totals: list[_Rows | _Sum] = []
 
-    def _bring(self, graph: BackwardGraph, tensor: Tensor) -> Tensor:
+    def _is_same(self, tensor: Tensor) -> bool:
+        """Whether it is an argument of the body that stays what it is."""
         place = self.positions.get(tensor)
-        if place is not None and self.same[place]:
+        return place is not None and self.same[place]
+
+    def _bring(self, graph: BackwardGraph, tensor: Tensor) -> Tensor:
+        if self._is_same(tensor):
+            place = self.positions[tensor]
             inside = graph.argument(tensor)
             self.invariant[place] = graph.captures[tensor] = inside
             return inside
+        if tensor.op.type == "TensorListLength" and self._is_same(tensor.op.inputs[0]):
+            return ops.TensorListLength(graph.capture(tensor.op.inputs[0]))
         like = ops.EmptyTensorList(np.int32(-1), np.int32(-1), element_dtype=tensor.dtype)
         before = graph.argument(like, "list")
         shape = _list_shape(tensor.sizes)

@@ -14,11 +14,12 @@ dependencies leave it open: the same program gives the same run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ...engine.plan.buffer import Buffer, Storage, arena, bound, constant
+from ...engine.plan.buffer import PERSISTENT, Buffer, Storage, arena, bound, constant
 from ...engine.plan.program import Program
 from ...engine.run.faults import Fault
 from ...engine.run.stages import ReadValue, RunAlone, Stage, StageMachine
@@ -29,8 +30,8 @@ from ..core.operation_errors import failed, located
 from ..core.order import is_back_edge, ordered
 from ..core.registry import Row, row_of
 from ..core.shapes import Shape, is_static, shown
-from ..emit import chains, lists, random, rows
-from ..emit.lists import ListBuffer
+from ..emit import chains, list_buffer, lists, nested_lists, random, rows
+from ..emit.list_buffer import ListBuffer, NotNative
 from ..emit.registry import EMITTERS
 from . import engine_arrays
 from .delegated import DelegatedPart
@@ -131,8 +132,19 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             part.storage
             for tensor, buffer in stage.operands.items()
             if self.last_use.get(tensor, -1) > position
+            if not isinstance(buffer, ListBuffer) or self._last_read.get(tensor, -1) > position
             for part in (buffer.parts if isinstance(buffer, ListBuffer) else [buffer])
         }
+
+    @cached_property
+    def _last_read(self) -> dict[Tensor, float]:
+        """Where the elements of lists are read last: who asks for the length does not read them."""
+        last_read: dict[Tensor, float] = {}
+        for position, step in enumerate(self.order):
+            if isinstance(step, DelegatedPart) or step.type != "TensorListLength":
+                last_read.update((tensor, position) for tensor in step.inputs)
+        last_read.update((tensor, float("inf")) for tensor in self.fetched)
+        return last_read
 
     @property
     def _n_operators(self) -> int:
@@ -155,6 +167,9 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         if isinstance(op, DelegatedPart):
             self._add_part(stage, op)
             return None
+        stacked = lists.stacked(stage.program, op, stage.operands)
+        if stacked is not None:
+            return RunAlone(op, (), op.outputs, stacked)
         try:
             if self._add(stage, op, position):
                 return None
@@ -171,8 +186,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             if tensor in stage.operands:
                 self.variables.require(stage, tensor.op, stage.operands[tensor])
         operands = stage.operands
-        handles = {x for x in readable if isinstance(operands[x], HandleBuffer)}
-        readable -= handles.difference(self.fetched)
+        readable -= {x for x in readable if _lasts(operands[x])}.difference(self.fetched)
         for tensor in readable:
             self._box(stage, tensor)
         try:
@@ -257,8 +271,13 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         out = chains.emit(stage.program, chain, site, stage.operands.__getitem__)
         return out is not None and self._define(stage, chain[-1], out)
 
-    def _inline(self, stage: PlanStage, op: Operation, position: int) -> Sequence[Buffer] | None:
-        """The results of what calls functions, as instructions; None where Python runs them."""
+    def _inline(
+        self, compiler: Compiler, stage: PlanStage, op: Operation, position: int
+    ) -> Sequence[Buffer] | None:
+        """The results of what calls functions, as instructions; None where Python runs them.
+
+        They are for `compiler`, which is this one or records a function for it.
+        """
         raise NotImplementedError
 
     def _add_one(self, stage: PlanStage, op: Operation, position: int) -> bool:
@@ -270,7 +289,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             return self._define(stage, op, handler(self.variables, stage, op, position))
         buffers = [stage.operands[tensor] for tensor in op.inputs]
         if runs_functions(op):
-            results = self._inline(stage, op, position)
+            results = self._inline(self, stage, op, position)
             if results is not None:
                 return self._define(stage, op, results)
         if op.type in lists.MAKERS or any(isinstance(buffer, ListBuffer) for buffer in buffers):
@@ -329,7 +348,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         _shapes(site, row_of(op.type))
         try:
             return lists.emit(stage.program, site, buffers, self.in_use(stage, position))
-        except lists.NotNative:
+        except NotNative:
             return None
 
     def _on_handles(
@@ -343,7 +362,8 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         """The operand of a tensor; of a list or handle, one that kernels in Python can take."""
         buffer = stage.operands[tensor]
         if isinstance(buffer, ListBuffer):
-            stage.operands[tensor] = lists.box(stage.program, buffer)
+            boxed_as = nested_lists.box if buffer.levels else list_buffer.box
+            stage.operands[tensor] = boxed_as(stage.program, buffer)
         elif isinstance(buffer, HandleBuffer):
             boxed = box(stage.program, buffer)
             for other, operand in stage.operands.items():
@@ -507,6 +527,13 @@ def _sized_by_values_last(
                 return order
             deferred[op] = None
     return [*(op for op in order if op not in deferred), *deferred] if deferred else order
+
+
+def _lasts(buffer: Buffer) -> bool:
+    """Whether it is a handle or a list in memory that later stages read, too."""
+    if isinstance(buffer, ListBuffer):
+        return buffer.storage.kind == PERSISTENT
+    return isinstance(buffer, HandleBuffer)
 
 
 def _raising(error: Exception) -> Callable[..., list[np.ndarray]]:

@@ -16,7 +16,8 @@ import numpy as np
 from ...engine.plan.buffer import Buffer, arena, constant, persistent
 from ...schema import dtypes
 from ..core.shapes import Shape, is_static, merge
-from ..emit.lists import ADDED, MAX_LIST_BYTES, fits
+from ..emit.list_buffer import MAX_LIST_BYTES, fits
+from ..emit.lists import ADDED
 from . import engine_stacks
 from .engine_handles import HandleBuffer
 from .tensor_arrays import FLOW, TensorArray, handle_of

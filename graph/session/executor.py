@@ -112,8 +112,10 @@ class Plan(Compiler):
         fed = self.run({**feeds}) if times is None else self.run_timed(times, {**feeds})
         return {tensor: self._value(self.reached, tensor, fed) for tensor in self.fetched}
 
-    def _inline(self, stage: PlanStage, op: Operation, position: int) -> Sequence[Buffer] | None:
-        return inline(self, stage, op, position)
+    def _inline(
+        self, compiler: Compiler, stage: PlanStage, op: Operation, position: int
+    ) -> Sequence[Buffer] | None:
+        return inline(compiler, stage, op, position)
 
     def _prepare(
         self, stage: PlanStage, position: int
