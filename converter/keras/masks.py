@@ -26,7 +26,7 @@ KEEPING = frozenset(
         *("GaussianDropout", "GaussianNoise", "GroupNormalization", "GroupQueryAttention"),
         *("Identity", "LayerNormalization", "LeakyReLU", "MultiHeadAttention", "Normalization"),
         *("PReLU", "ReLU", "Rescaling", "Softmax", "SpatialDropout1D", "SpatialDropout2D"),
-        *("SpatialDropout3D", "ThresholdedReLU", "TimeDistributed", "UnitNormalization"),
+        *("SpatialDropout3D", "ThresholdedReLU", "UnitNormalization"),
     )
 )
 """Layers whose result has the mask of their first input."""
@@ -81,6 +81,15 @@ def of_sequences(call: Call, inputs: Sequence[Tensor], masks: Sequence[Mask]) ->
     return masks[0] if isinstance(config, dict) and config.get("return_sequences") else None
 
 
+def of_steps(call: Call, inputs: Sequence[Tensor], masks: Sequence[Mask]) -> Mask:
+    """In Keras 2 which steps count, those of which any part does; in Keras 3 the input's."""
+    mask = masks[0]
+    rank = 2 if mask is None else len(call.shape(mask))
+    if mask is None or call.is_keras3 or rank == 2:
+        return mask
+    return call.op("Any", mask, call.constant(list(range(2, rank))))
+
+
 RULES: dict[str, Callable[[Call, Sequence[Tensor], Sequence[Mask]], Mask]] = {
     "Concatenate": concatenated,
     "Embedding": embedded,
@@ -90,6 +99,7 @@ RULES: dict[str, Callable[[Call, Sequence[Tensor], Sequence[Mask]], Mask]] = {
     **dict.fromkeys(("Bidirectional", "GRU", "LSTM", "RNN", "SimpleRNN"), of_sequences),
     **dict.fromkeys(("CuDNNGRU", "CuDNNLSTM"), of_sequences),
     **dict.fromkeys(("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"), of_sequences),
+    "TimeDistributed": of_steps,
 }
 
 

@@ -31,11 +31,19 @@ def time_distributed(call: Call, inputs: Tensor, mask: Any = None) -> list[Tenso
     dims = dims_of(call, inputs)
     flat = reshaped(call, inputs, [None, *dims[2:]])
     flat.set_shape((None if None in shape[:2] else (shape[0] or 0) * (shape[1] or 0), *shape[2:]))
+    masks = call.writer.masks
+    if isinstance(mask, Tensor) and len(call.shape(mask)) > 2:
+        masks[flat] = reshaped(call, mask, [None, *dims_of(call, mask)[2:]])
     results = call.apply("layer", flat)
-    return [
-        reshaped(call, y, [*dims[:2], *dims_of(call, y)[1:]])
-        for y in (results if isinstance(results, list) else [results])
-    ]
+
+    def by_step(y: Tensor) -> Tensor:
+        return reshaped(call, y, [*dims[:2], *dims_of(call, y)[1:]])
+
+    results = results if isinstance(results, list) else [results]
+    outputs = [by_step(y) for y in results]
+    if not call.is_keras3 and results[0] in masks:
+        masks[outputs[0]] = by_step(masks[results[0]])
+    return outputs
 
 
 @layer(

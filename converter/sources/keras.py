@@ -139,7 +139,7 @@ def _source_of(
     call = "Stateful" if any(layer.stored_weights for layer in model.leaves()) else ""
     if is_frozen:
         by_key = [reference.layer for reference in flatten(model.inputs, by_key=True)]
-        sorted_keys = sorted(outputs) if isinstance(model.outputs, dict) else [*outputs]
+        sorted_keys = sorted(outputs) if _is_flat_dict(model.outputs) else [*outputs]
         positions = (
             tuple(by_key if arrays[0] is None else ends[0]),
             tuple(sorted_keys if arrays[1] is None else ends[1]),
@@ -188,10 +188,16 @@ def _input_name(key: str) -> str:
     return f"{KEY}_{key}:0"
 
 
+def _is_flat_dict(structure: Any) -> bool:
+    """Whether it is a dict, of which no value is a structure itself."""
+    values = structure.values() if isinstance(structure, dict) else ()
+    return bool(values) and not any(isinstance(value, dict | list | tuple) for value in values)
+
+
 def _outputs(model: Model, results: Any, is_keras3: bool, is_frozen: bool) -> dict[str, Tensor]:
     """A model's results by the keys its Keras gives them: names of layers in Keras 2."""
-    if isinstance(results, dict) and (is_keras3 or is_frozen):
-        return dict(zip(results, flatten(results), strict=False))
+    if _is_flat_dict(results) and (is_keras3 or is_frozen):
+        return dict(results)
     tensors = flatten(results, by_key=True)
     if is_keras3:
         return {f"output_{i}": tensor for i, tensor in enumerate(tensors)}

@@ -372,6 +372,7 @@ class FileOracle:
         names = unique_names(tensor.name for tensor in self.spec.tensors)
         self.indices = {name: i for i, name in enumerate(names)}
         self.outputs = [names[i] for i in self.spec.outputs]
+        self.integer_casts = ()  # the same kernels run the file that is written
         self._interpreter: Interpreter | None = None
 
     def check(self) -> None:

@@ -32,6 +32,11 @@ class Oracle(Protocol):
         """Names of what it gives, in order."""
         ...
 
+    @property
+    def integer_casts(self) -> Sequence[tuple[str, np.dtype]]:
+        """Names of tensors that are cast to integers, and the types they are cast to."""
+        ...
+
     def check(self) -> None:
         """Raises NotVerified when it cannot be run, or has no one right answer."""
         ...
@@ -86,6 +91,13 @@ class GraphOracle:
         self.inputs = [tensor for tensor in graph.inputs or () if tensor not in self.replaced]
         self.outputs = [tensor.name for tensor in list(graph.outputs or ())[:n_outputs]]
         self._constants: dict[Tensor, np.ndarray] | None = None
+
+    @property
+    def integer_casts(self) -> list[tuple[str, np.dtype]]:
+        """Names of floats that the graph casts to integers, and the types they are cast to."""
+        casts = [op for op in self.graph.operations if op.type == "Cast"]
+        pairs = [(op.inputs[0], np.dtype(op.outputs[0].dtype)) for op in casts]
+        return [(x.name, y) for x, y in pairs if x.dtype.kind in "fV" and y.kind in "iu"]
 
     def check(self) -> None:
         """Raises NotVerified when the graph has operations without a reference kernel."""

@@ -177,6 +177,11 @@ def redrawn(arrays: Sequence[np.ndarray]) -> Iterator[list[np.ndarray]]:
             yield others
 
 
+def magnitudes(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The same without signs, as unsigned integers want them."""
+    return [np.abs(x) if x.dtype.kind in "fi" else x for x in arrays]
+
+
 def _nonzero(x: np.ndarray) -> np.ndarray:
     """Ones and twos, by which integers can be divided."""
     return np.asarray(x + 1, x.dtype) if x.dtype.kind in "iu" else x

@@ -25,7 +25,7 @@ from ..lowering.fake_quant import has_fake_quant
 from ..sources.effects import CHECKPOINT_READERS, CHECKPOINT_WRITERS
 from ..tf.lower import CALLS
 from .oracle import NotVerified, Oracle
-from .trial_inputs import ADVICE, OPTIONS, SEED, n_runs, redrawn, trial_inputs
+from .trial_inputs import ADVICE, OPTIONS, SEED, magnitudes, n_runs, redrawn, trial_inputs
 
 if TYPE_CHECKING:
     from ...interpreter.interpreter import Interpreter
@@ -197,7 +197,7 @@ def verify(
     source = _Source(oracle, seconds, seconds)
     verified = Verified()
     first_refusal: NotVerified | None = None
-    interpreter = None
+    interpreter: Interpreter | None = None
     n_agreed = 0
     spent = 0.0
 
@@ -212,14 +212,28 @@ def verify(
         spent += time.process_time() - start
         return is_empty
 
+    def compared(arrays: list[np.ndarray], is_drawn: bool) -> list[np.ndarray]:
+        nonlocal interpreter
+        arrays, expected = source.accepted(arrays, is_drawn)
+        if interpreter is None or function.has_state:
+            interpreter = function.interpreter()
+        compare(source, function, arrays, expected, function.run(interpreter, arrays))
+        return arrays
+
     try:
         oracle.check()
         others = samples
         if others is None:
             others = trial_inputs(oracle, function.sizes, is_hopeless)
         for n, arrays in enumerate(chain(first, others)):
+            is_drawn = samples is None and n >= len(first)
             try:
-                arrays, expected = source.accepted(arrays, samples is None and n >= len(first))
+                try:
+                    arrays = compared(arrays, is_drawn)
+                except Undefined:
+                    if not is_drawn:
+                        raise
+                    arrays = compared(magnitudes(arrays), is_drawn)
             except Refused as refusal:
                 if n < len(first):
                     raise
@@ -227,9 +241,6 @@ def verify(
                 verified.refused.append(shapes_of(arrays))
                 n_agreed += function.is_empty(array.shape for array in arrays)
                 continue
-            if interpreter is None or function.has_state:
-                interpreter = function.interpreter()
-            compare(source, function, arrays, expected, function.run(interpreter, arrays))
             verified.inputs = verified.inputs or arrays
             verified.ran.append(shapes_of(arrays))
             if samples is None and len(verified.ran) == n_runs(oracle) + len(first):
@@ -275,6 +286,10 @@ def is_flex_op(name: str) -> bool:
 
 class Refused(NotVerified):
     """The source does not take these inputs."""
+
+
+class Undefined(Refused):
+    """The source's results for these inputs are those of the processor that runs it."""
 
 
 class Unstable(NotVerified):
@@ -341,6 +356,7 @@ def compare(
         error = difference(expected_output, actual)
         if error <= max(tolerance(expected_output), function.rounding):
             continue
+        check_casts(source, arrays)
         unstable, changed = sensitivity(source, name, arrays, expected_output)
         if error <= 10 * unstable:
             if function.rounding >= LEVELS and are_levels_alike(expected_output, actual):
@@ -356,6 +372,23 @@ def compare(
             f"{first_difference(source, function, arrays)}; "
             "please report it; converter.verify = False writes the file all the same"
         )
+
+
+def check_casts(source: _Source, arrays: list[np.ndarray]) -> None:
+    """Raises Undefined when the source makes integers of floats that their type does not hold."""
+    casts = source.oracle.integer_casts
+    floats = source.run([name for name, _ in casts], arrays) if casts else []
+    for (name, dtype), x in zip(casts, floats, strict=True):
+        if x.dtype.kind not in "fV":
+            continue
+        limits = np.iinfo(dtype)
+        whole = np.trunc(x.astype(np.float64))
+        outside = ~((limits.min <= whole) & (whole <= limits.max))
+        if outside.any():
+            raise Undefined(
+                f"it casts '{name}' to {dtype}, which is undefined for {x[outside].flat[0]:.4g}; "
+                f"{ADVICE}"
+            )
 
 
 def rounding_of(graph: Graph) -> float:

@@ -205,6 +205,33 @@ def test_a_source_with_random_numbers_is_not_verified():
         assert not verify(source, Function(b"", None, {}))
 
 
+def cast_to_uint8(factor, is_negative=False):
+    """factor * x, or -factor * |x|, as bytes."""
+    graph = Graph()
+    x = placeholder(graph, (None, 9))
+    if is_negative:
+        x = graph.add("Abs", "above", [x]).outputs[0]
+    y = graph.add("Mul", "scaled", [x, graph.constant(np.float32(factor), "factor")]).outputs[0]
+    graph.add("Cast", "y", [y], {"DstT": np.dtype(np.uint8)})
+    return graph
+
+
+def test_only_floats_from_0_on_are_cast_to_unsigned_integers():
+    source, function, model = written(cast_to_uint8(20))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(verify(source, function).ran) == 2
+    with pytest.raises(ConverterError, match="the first operator that differs is MUL"):
+        verify(source, spoilt(function, model, lambda model: weights(model, 0, "MUL").fill(22)))
+
+
+def test_a_cast_without_a_defined_result_is_not_verified():
+    source, function, _ = written(cast_to_uint8(-20, is_negative=True))
+    words = r"not verified: it casts 'scaled:0' to uint8, which is undefined for -\d.*; give inputs"
+    with pytest.warns(UserWarning, match=words):
+        assert not verify(source, function)
+
+
 def test_a_source_that_refuses_its_inputs_is_not_verified():
     graph = Graph()
     indices = placeholder(graph, (9,), "i4")

@@ -59,6 +59,20 @@ class OnnxOracle:
         self.inputs = [port.tensor for port in source.inputs]
         self.outputs = [port.name for port in source.outputs]
 
+    @property
+    def integer_casts(self) -> list[tuple[str, np.dtype]]:
+        """Names of tensors that Cast makes integers of, and the types of these."""
+        from onnx.helper import get_node_attr_value, tensor_dtype_to_np_dtype
+
+        casts = [
+            node for node in self._source.nodes if qualified(node.domain, node.op_type) == "Cast"
+        ]
+        pairs = [
+            (node.input[0], tensor_dtype_to_np_dtype(get_node_attr_value(node, "to")))
+            for node in casts
+        ]
+        return [(name, dtype) for name, dtype in pairs if dtype.kind in "iu"]
+
     def check(self) -> None:
         """Raises NotVerified when the evaluator lacks an operator, or one gives random numbers."""
         from ...verify.oracle import NotVerified

@@ -79,7 +79,9 @@ def inputs_of(model, rng: np.random.Generator) -> list[np.ndarray]:
 
 
 def flat(outputs) -> list:
-    """What nested lists hold."""
+    """What nested lists and dicts hold."""
+    if isinstance(outputs, dict):
+        outputs = [outputs[key] for key in sorted(outputs)]
     if not isinstance(outputs, list | tuple):
         return [outputs]
     return [y for item in outputs for y in flat(item)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .registry import case
+from .registry import TWO, case
 
 STEPS = (5, 3)
 
@@ -72,3 +72,32 @@ def nested_dicts(k):
     results = model({"x": x, "y": layers.Rescaling(2.0)(y)})
     more = [layers.Softmax()(results["b"]), results["c"]["z"], results["c"]["d"]]
     return k.Model([y, x], [results["a"], *more])
+
+
+@case("shared")
+def masks_of_parts(k):
+    """Words as lists of letters, whose masks have three dimensions."""
+    layers, x = k.layers, k.Input((4, 5), dtype="int32")
+    wrap = layers.TimeDistributed
+    y = layers.Embedding(7, 3, mask_zero=True)(x)
+    every = wrap(layers.GRU(2, return_sequences=True))(y)
+    return k.Model(x, [wrap(layers.LSTM(3))(y), wrap(layers.SimpleRNN(2))(every)])
+
+
+@case("shared", TWO)
+def masks_of_steps(k):
+    """Masks that Keras 2 makes within each step and hands on."""
+    layers, x = k.layers, k.Input((4, 5), dtype="int32")
+    wrap = layers.TimeDistributed
+    y = wrap(layers.Embedding(7, 3, mask_zero=True))(x)
+    words = wrap(layers.LSTM(3))(y)
+    return k.Model(x, [layers.GRU(2)(words), wrap(layers.GRU(2))(y)])
+
+
+@case("shared")
+def structured_results(k):
+    """Results in dicts and lists within a dict."""
+    layers, x = k.layers, k.Input((3,), name="x")
+    a, b = layers.Dense(2, name="a")(x), layers.Dense(4, name="b")(x)
+    many = [layers.Dense(n, name=f"n{n}")(x) for n in (5, 3)]
+    return k.Model(x, {"z": a, "more": {"y": b, "many": many}})
