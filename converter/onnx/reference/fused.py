@@ -43,8 +43,8 @@ def _conv_last(
     attributes: Attributes, x: np.ndarray, w: np.ndarray, bias: Operand = None, z: Operand = None
 ) -> np.ndarray:
     """The same with channels last."""
-    first = [None if image is None else np.moveaxis(image, -1, 1) for image in (x, z)]
-    return np.moveaxis(_conv(attributes, first[0], w, bias, first[1]), 1, -1)
+    z = None if z is None else np.moveaxis(z, -1, 1)
+    return as_channels_first(_conv, attributes, x, w, bias, z)
 
 
 def _gemm(attributes: Attributes, x: np.ndarray, y: np.ndarray, z: Operand = None) -> np.ndarray:

@@ -195,7 +195,7 @@ def _dynamic_matmul(
 ) -> np.ndarray:
     """DynamicQuantizeMatMul: x has the scale of its range, in which 0 is."""
     low, high = np.minimum(x.min(), 0), np.maximum(x.max(), 0)
-    scale = np.float32((high - low) / 255) or np.float32(1)
+    scale = np.asarray((high - low) / 255 or 1, np.float32)
     zero = np.rint(-low / scale).astype(np.uint8)
     steps = _quantized(x, scale, zero)
     return _integer_to_float(attributes, steps, y, scale, y_scale, zero, y_zero, bias)
