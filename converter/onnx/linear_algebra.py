@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from functools import reduce
 
-import numpy as np
-
-from ..lowering.moves import reshaped, transposed
 from ..lowering.node import SourceNode
 from .registry import lower
 
@@ -34,11 +31,13 @@ class Equation(SourceNode):
 def einsum(node, b):
     """Sums of products over the letters that are not in the result, two operands at a time."""
     from ..tf.einsum import einsum as of_two
+    from ..tf.einsum import without_repeats
 
     terms, target = _terms(node)
     operands = []
     for term, x in zip(terms, node.inputs, strict=True):
-        operands.append(_without_repeats(node, b, term, x))
+        tensor, letters = without_repeats(node, b, term, x)
+        operands.append((letters, tensor))
     while len(operands) > 2:
         (first, x), (second, y), *further = operands
         others = target + "".join(term for term, _ in further)
@@ -80,25 +79,6 @@ def _terms(node):
             sorted(c for c in set(letters) - set(dots) if letters.count(c) == 1)
         )
     return terms, target.replace("...", dots)
-
-
-def _without_repeats(node, b, term, x):
-    """(letters, tensor) where each letter stands once: of one that stands twice the diagonal."""
-    for letter in dict.fromkeys(term):
-        while term.count(letter) > 1:
-            i = term.index(letter)
-            j = term.index(letter, i + 1)
-            size = x.dims[i]
-            node.require(size is not None, f"the size of '{letter}' must be known")
-            order = [k for k in range(len(term)) if k not in (i, j)] + [i, j]
-            x = transposed(x, order, b)
-            others = x.dims[:-2]
-            node.require(others.count(None) < 2, "the sizes must be known")
-            flat = reshaped(x, [*(-1 if n is None else n for n in others), size * size], b)
-            positions = np.arange(size, dtype=np.int32) * (size + 1)
-            x = b.GATHER(flat, positions, axis=len(others))
-            term = "".join(term[k] for k in order[:-1])
-    return term, x
 
 
 @lower("Det")

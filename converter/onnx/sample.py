@@ -48,6 +48,10 @@ if TYPE_CHECKING:
     from ..ir.graph import Tensor
 
 
+SMALLEST_STEP = 1e-6
+"""Between samples of a region; one of no length has none."""
+
+
 @dataclass
 class Tap:
     """One of the elements around a place along an axis.
@@ -188,17 +192,25 @@ def roi_align(node, b):
     x, rois, images = to_channels_last(node.inputs[0], b), *node.inputs[1:3]
     cells = [node.attr(f"output_{name}", 1) for name in ("height", "width")]
     ratio, scale = node.attr("sampling_ratio", 0), node.attr("spatial_scale", 1.0)
-    node.require(ratio > 0, "sampling_ratio must be stated: 0 depends on each region")
+    is_mean = node.attr("mode", "avg") == "avg"
+    node.require(ratio > 0 or is_mean, "mode max needs a sampling_ratio: 0 depends on each region")
     is_half = node.opset >= 16 and (
         node.attr("coordinate_transformation_mode", "half_pixel") == "half_pixel"
     )
     shift = 0.5 if is_half else 0.0
     columns = [Term(b, c) * scale - shift for c in b.UNPACK(rois, axis=1, num=4)]
+    starts = [columns[1], columns[0]]
+    lengths = [end - start for end, start in zip((columns[3], columns[2]), starts, strict=True)]
+    lengths = lengths if is_half else [maximum(length, 1.0) for length in lengths]
+    if ratio <= 0:
+        sizes = x.dims[1:3]
+        node.require(None not in x.dims[1:], f"the image's sizes must be known, got {x.shape}")
+        rows, columns = map(_weights_of_cells, starts, lengths, cells, sizes)
+        return to_channels_first(_weighted(b, x, images, rows, columns), b)
     taps = []
     for axis, n_cells in enumerate(cells):
         size = length_of(b, x, axis + 1)
-        start, end = columns[1 - axis], columns[3 - axis]
-        length = end - start if is_half else maximum(end - start, 1.0)
+        start, length = starts[axis], lengths[axis]
         steps = (np.arange(n_cells * ratio) + 0.5) / (n_cells * ratio)
         coordinate = _column(b, start) + _column(b, length) * steps[None, :]
         outside = 1.0 * where(less(coordinate, -1.0), coordinate * 0.0 + 1.0, 0.0)
@@ -216,7 +228,7 @@ def roi_align(node, b):
     batch = b.MUL(as_type(images, np.int32, b), product_of(b, pixels_of(b, x)))
     batch = b.RESHAPE(batch, int32s([-1, 1, 1]))
     channels, split = x.dims[-1], [cells[0], ratio, cells[1], ratio]
-    if node.attr("mode", "avg") == "avg":
+    if is_mean:
         samples = gathered(b, x, taps, batch)
         samples = b.RESHAPE(samples, np.asarray([-1, *split, channels], np.int32))
         return to_channels_first(b.MEAN(samples, int32s([2, 4])), b)
@@ -224,6 +236,49 @@ def roi_align(node, b):
     samples = reduce(b.MAXIMUM, parts)
     samples = b.RESHAPE(samples, np.asarray([-1, *split, channels], np.int32))
     return to_channels_first(b.REDUCE_MAX(samples, int32s([2, 4])), b)
+
+
+def _weights_of_cells(start, length, n_cells, size):
+    """[regions, cells, size]: how much of each place is in the mean of a cell's samples.
+
+    There are as many samples, at equal steps, as places in a cell. Each is interpolated between
+    two places, so that a place has an arithmetic series of samples before it and one behind it.
+    """
+    b = start.b
+    start, length = (Term(b, b.RESHAPE(x.tensor, int32s([-1, 1, 1]))) for x in (start, length))
+    n_samples = maximum(ceil(length / n_cells), 0.0)
+    step = maximum(length / (maximum(n_samples, 1.0) * n_cells), SMALLEST_STEP)
+    first = start + length * (np.arange(n_cells)[:, None] / n_cells) + step * 0.5
+    places = np.arange(size, dtype=np.float32)
+    low, middle, high = ((places + i - first) / step for i in (-1, 0, 1))
+    # samples at the image's outer bounds count: below the first, and up to the last of the three
+    bounds = [
+        minimum(maximum(bound, 0.0), n_samples)
+        for bound in (ceil(low), ceil(middle), floor(high) + 1.0)
+    ]
+    weights = 0.0
+    for low, high, sign in zip(bounds, bounds[1:], (1.0, -1.0), strict=False):
+        middle = first + step * ((low + high - 1.0) * 0.5)
+        is_outside = np.arange(size) == (0 if sign > 0 else size - 1)
+        share = (middle - places) * (sign * ~is_outside) + 1.0
+        weights = (high - low) * share + weights
+    return weights / maximum(n_samples, 1.0)
+
+
+def _weighted(b, x, images, rows, columns):
+    """[regions, cells of rows, cells of columns, channels]: sums of the images' places."""
+    _, height, width, channels = x.dims
+    n_rows, n_columns = rows.tensor.dims[1], columns.tensor.dims[1]
+    shape = [height, width * channels]
+    if x.dims[0] == 1:
+        image = b.RESHAPE(x, int32s(shape))
+        lines = b.BATCH_MATMUL(b.RESHAPE(rows.tensor, int32s([-1, height])), image)
+    else:
+        image = b.GATHER(b.RESHAPE(x, int32s([-1, *shape])), as_type(images, np.int32, b))
+        lines = b.BATCH_MATMUL(rows.tensor, image)
+    lines = b.RESHAPE(lines, int32s([-1, n_rows, width, channels]))
+    weights = b.RESHAPE(columns.tensor, int32s([-1, 1, n_columns, width]))
+    return b.BATCH_MATMUL(weights, lines)
 
 
 def _column(b, x):

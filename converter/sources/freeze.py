@@ -87,6 +87,7 @@ class Frozen(NamedTuple):
 
 
 NO_NAMES: frozenset[str] = frozenset()
+ARRAY = "TensorArrayV3"
 OUTPUT_SHAPES = "_output_shapes"  # what TensorFlow noted is the shape of a handle, not of a value
 
 
@@ -153,9 +154,9 @@ def _flat(graph: Graph, ends: Ends) -> Graph:
 
 def _arrays_beside_loops(graph: Graph) -> Graph:
     """`graph`, or a copy in which loops and branches that use tensor arrays call no functions."""
-    functions = graph.functions
-    bodies = [graph, *(functions.body(FunctionRef(name)) for name in functions)]
-    if all(op.type != "TensorArrayV3" for body in bodies for op in body.operations):
+    if all(op.type != ARRAY for op in graph.operations) and not any(
+        function.uses(ARRAY) for function in graph.functions.values()
+    ):
         return graph
     written = dataflow_form(graph)
     return graph if written is None else written.graph

@@ -37,15 +37,18 @@ def einsum(node, b):
     equation = node.text("equation").replace(" ", "")
     terms, target = expand_ellipsis(node, equation)
     node.require(
-        all(len(set(labels)) == len(labels) for labels in (*terms, target)),
-        f"a letter may not stand twice in one operand, got '{equation}'",
+        len(set(target)) == len(target),
+        f"a letter may not stand twice in the result, got '{equation}'",
     )
     sizes: dict[str, int | None] = {}
     for i, term in enumerate(terms):
         for label, n in zip(term, node.shape(i), strict=True):
             sizes[label] = n if sizes.get(label, 1) == 1 else sizes[label]
     operands = [
-        Operand(*drop_broadcast_axes(node, i, term, sizes, b)) for i, term in enumerate(terms)
+        drop_broadcast_axes(Operand(*distinct), sizes, b)
+        for distinct in (
+            without_repeats(node, b, term, x) for term, x in zip(terms, node.inputs, strict=True)
+        )
     ]
     operands = [
         summed(operand, target, operands[1 - i].labels if len(operands) == 2 else "", b)
@@ -76,14 +79,37 @@ def expand_ellipsis(node, equation: str) -> tuple[list[str], str]:
     return terms, target.replace("...", "".join(unused[:longest][::-1]))
 
 
-def drop_broadcast_axes(node, i: int, term: str, sizes: dict, b):
-    """Operand `i` and its letters, without the axes of size 1 that the other operand repeats."""
-    x, shape = node.inputs[i], node.shape(i)
-    broadcast_axes = [k for k, label in enumerate(term) if shape[k] == 1 and sizes[label] != 1]
-    if not broadcast_axes:
-        return x, term
-    labels = "".join(label for k, label in enumerate(term) if k not in broadcast_axes)
-    return grouped(x, labels, sizes, [Operand(x, term)], b), labels
+def without_repeats(node, b, term, x):
+    """(tensor, letters) where each letter stands once: of one that stands twice the diagonal."""
+    for letter in dict.fromkeys(term):
+        while term.count(letter) > 1:
+            i = term.index(letter)
+            j = term.index(letter, i + 1)
+            size = x.dims[i]
+            node.require(size is not None, f"the size of '{letter}' must be known")
+            order = [k for k in range(len(term)) if k not in (i, j)] + [i, j]
+            x = transposed(x, order, b)
+            others = x.dims[:-2]
+            node.require(others.count(None) < 2, "the sizes must be known")
+            flat = reshaped(x, [*(-1 if n is None else n for n in others), size * size], b)
+            positions = np.arange(size, dtype=np.int32) * (size + 1)
+            x = b.GATHER(flat, positions, axis=len(others))
+            term = "".join(term[k] for k in order[:-1])
+    return x, term
+
+
+def drop_broadcast_axes(operand: Operand, sizes: dict, b) -> Operand:
+    """The operand without the axes of size 1 that the other operand repeats."""
+    term = operand.labels
+    is_repeated = [
+        n == 1 and sizes[label] != 1 for label, n in zip(term, operand.tensor.dims, strict=True)
+    ]
+    if not any(is_repeated):
+        return operand
+    labels = "".join(
+        label for label, repeated in zip(term, is_repeated, strict=True) if not repeated
+    )
+    return Operand(grouped(operand.tensor, labels, sizes, [operand], b), labels)
 
 
 def summed(operand: Operand, target: str, other: str, b) -> Operand:

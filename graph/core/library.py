@@ -82,6 +82,12 @@ class Function:
             return FunctionRef(value.decode(errors="replace"))
         return value if isinstance(value, FunctionRef) else None
 
+    def uses(self, kind: str) -> bool:
+        """Whether an operation of its body is of this type, without making the body."""
+        if self.message is not None:
+            return any(node.op == kind for node in self.message.node_def)
+        return any(op.type == kind for body in self._bodies.values() for op in body.operations)
+
     def body(self, library: FunctionLibrary, attrs: Mapping[str, AttrValue] | None = None) -> Graph:
         """Its Graph, whose functions are those of `library`, when called with `attrs`.
 

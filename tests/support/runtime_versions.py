@@ -38,6 +38,7 @@ def version(opset, *arguments, **attributes):
 X = floats(3, 4, 5)
 IMAGE = floats(2, 3, 4, 5)
 BOXES = np.float32([[0.3, 1, 2.9, 3.2], [0, 0, 3, 3], [1.1, 0.4, 3.7, 2.2]])
+MORE_BOXES = np.float32([[-4.3, -2.1, 9.7, 14.2], [2, 1, 2, 3], [3.2, 2.1, 1.1, 0.3]])
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 STEPS, BATCH, WIDTH, UNITS = 6, 3, 4, 5
 WORDS = np.int64([[2, 3, 4, 5, 6, 7, 8], [5, 4, 5, 6, 2, 2, 3]])
@@ -139,6 +140,14 @@ ROWS = {
     "RoiAlign of operator set 10": version(10, "RoiAlign", "x r i", {"x": IMAGE, "r": BOXES},
         {"i": np.array([0, 1, 1])}, output_height=2, output_width=3, spatial_scale=0.9,
         sampling_ratio=2),
+    **{
+        f"RoiAlign {name}": version(opset, "RoiAlign", "x r i",
+            {"x": IMAGE[:n], "r": np.concatenate([BOXES, MORE_BOXES])},
+            {"i": np.array([0, 1, 1, 0, 1, 1]) % n}, output_height=2, output_width=3,
+            spatial_scale=0.9, sampling_ratio=0)
+        for name, opset, n in (("of as many samples as places", 16, 2),
+            ("of one image", 16, 1), ("of as many samples in set 10", 10, 2))
+    },
     "OneHot": version(9, "OneHot", "x d v", {"x": np.array([[0, -1], [2, 5]])},
         {"d": np.float32(4), "v": np.float32([2, 7])}, axis=1),
     "Split": version(13, "Split", "x s", {"x": X}, {"s": np.array([1, 3])}, "y z", axis=1),

@@ -15,7 +15,7 @@ from ....schema.errors import DeadlineExceededError
 from ..image_layout import has_channels_last
 from ..math import BOOLEAN_MASK
 from ..names import domain_of, names_read, qualified, schema_of
-from . import arrays, classifiers, images, loops, quantized
+from . import arrays, classifiers, fused, images, loops, quantized
 from .checks import CHECKS
 from .images import resize, upsample
 from .pools import average_pool, global_lp_pool, global_max_pool, lp_pool, max_pool
@@ -409,6 +409,7 @@ REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
     "ai.onnx.ml.Normalizer": (ALL_OPSETS, normalizer),
     "ai.onnx.ml.ZipMap": (ALL_OPSETS, lambda _, scores: scores),
     **{kind: (ALL_OPSETS, function) for kind, function in quantized.OPERATORS.items()},
+    **{kind: (ALL_OPSETS, function) for kind, function in fused.OPERATORS.items()},
 }
 """What the evaluator gets wrong: before which operator set, and what is right."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .pools import average_pool
+from .standard import CONVOLUTION, chosen, standard
 
 DOMAIN = "com.microsoft."
 JOINT_SOFTMAX = 13  # operator set; before, Softmax is over all axes from its own on
@@ -73,13 +74,20 @@ def _concat(
     return _quantized(np.concatenate(parts, attributes["axis"]), scale, zero)
 
 
+def as_channels_first(
+    function: Callable[..., np.ndarray], attributes: Attributes, x: np.ndarray, *operands: Any
+) -> np.ndarray:
+    """A function of an image with channels second on one with channels last."""
+    return np.moveaxis(function(attributes, np.moveaxis(x, -1, 1), *operands), 1, -1)
+
+
 def _pooled(
-    function: Callable[[Attributes, np.ndarray], np.ndarray], attributes: Attributes, x: np.ndarray
+    function: Callable[..., np.ndarray], attributes: Attributes, x: np.ndarray, *operands: Any
 ) -> np.ndarray:
     """A function of an image whose channels may be last."""
     if not attributes.get("channels_last", 0):
-        return function(attributes, x)
-    return np.moveaxis(function(attributes, np.moveaxis(x, -1, 1)), 1, -1)
+        return function(attributes, x, *operands)
+    return as_channels_first(function, attributes, x, *operands)
 
 
 def _spatial_mean(_: Attributes, x: np.ndarray) -> np.ndarray:
@@ -133,6 +141,80 @@ def _gemm(
     return out if scale is None else _quantized(out, scale, zero)
 
 
+def _conv(
+    attributes: Attributes,
+    x: np.ndarray,
+    x_scale: np.ndarray,
+    x_zero: np.ndarray,
+    w: np.ndarray,
+    w_scale: np.ndarray,
+    w_zero: np.ndarray,
+    scale: np.ndarray,
+    zero: np.ndarray,
+    bias: Operand = None,
+) -> np.ndarray:
+    """QLinearConv: a convolution of integers, quantized by the scales of each filter."""
+    shape = (-1,) + (1,) * (x.ndim - 2)
+    filters = w.astype(np.float64) - w_zero.reshape((-1,) + (1,) * (x.ndim - 1))
+    offset = None if bias is None else bias.astype(np.float64)
+    steps = x.astype(np.float64) - x_zero
+    total = standard("Conv", chosen(attributes, CONVOLUTION), steps, filters, offset)
+    return _quantized(total * (x_scale * w_scale).reshape(shape), scale, zero)
+
+
+def _integer_product(
+    x: np.ndarray, y: np.ndarray, x_zero: Operand = None, y_zero: Operand = None
+) -> np.ndarray:
+    """x @ y less their zero points, exact as float64."""
+    a = x.astype(np.float64) - (0 if x_zero is None else x_zero)
+    return a @ (y.astype(np.float64) - (0 if y_zero is None else y_zero))
+
+
+def _integer_to_float(
+    _: Attributes,
+    x: np.ndarray,
+    y: np.ndarray,
+    x_scale: np.ndarray,
+    y_scale: np.ndarray,
+    x_zero: Operand = None,
+    y_zero: Operand = None,
+    bias: Operand = None,
+) -> np.ndarray:
+    """MatMulIntegerToFloat."""
+    out = _integer_product(x, y, x_zero, y_zero) * (x_scale * y_scale)
+    return (out if bias is None else out + bias).astype(np.float32)
+
+
+def _dynamic_matmul(
+    attributes: Attributes,
+    x: np.ndarray,
+    y: np.ndarray,
+    y_scale: np.ndarray,
+    y_zero: Operand = None,
+    bias: Operand = None,
+) -> np.ndarray:
+    """DynamicQuantizeMatMul: x has the scale of its range, in which 0 is."""
+    low, high = np.minimum(x.min(), 0), np.maximum(x.max(), 0)
+    scale = np.asarray((high - low) / 255 or 1, np.float32)
+    zero = np.rint(-low / scale).astype(np.uint8)
+    steps = _quantized(x, scale, zero)
+    return _integer_to_float(attributes, steps, y, scale, y_scale, zero, y_zero, bias)
+
+
+def _reduce_sum(attributes: Attributes, x: np.ndarray) -> np.ndarray:
+    """ReduceSumInteger."""
+    axes = tuple(attributes.get("axes", range(x.ndim)))
+    return x.sum(axes, np.int32, keepdims=bool(attributes.get("keepdims", 1)))
+
+
+def _mul_integer(
+    _: Attributes, x: np.ndarray, x_zero: Operand, y: np.ndarray, y_zero: Operand = None
+) -> np.ndarray:
+    """MulInteger."""
+    a = x.astype(np.int32) - (0 if x_zero is None else x_zero.astype(np.int32))
+    return a * (y.astype(np.int32) - (0 if y_zero is None else y_zero.astype(np.int32)))
+
+
 def _unpacked(packed: np.ndarray, bits: int) -> np.ndarray:
     """The integers in bytes, the first in the lowest bits, along the last axis."""
     rows = np.unpackbits(packed.astype(np.uint8), axis=-1, bitorder="little")
@@ -166,9 +248,15 @@ def _matmul_n_bits(
 OPERATORS: dict[str, Callable[..., Any]] = {
     **{DOMAIN + kind: partial(_unary, function) for kind, function in UNARY.items()},
     **{DOMAIN + kind: partial(_binary, function) for kind, function in BINARY.items()},
+    f"{DOMAIN}DynamicQuantizeMatMul": _dynamic_matmul,
+    f"{DOMAIN}MatMulInteger16": lambda _, x, y: _integer_product(x, y).astype(np.int32),
+    f"{DOMAIN}MatMulIntegerToFloat": _integer_to_float,
     f"{DOMAIN}MatMulNBits": _matmul_n_bits,
+    f"{DOMAIN}MulInteger": _mul_integer,
     f"{DOMAIN}QGemm": _gemm,
     f"{DOMAIN}QLinearConcat": _concat,
+    f"{DOMAIN}QLinearConv": partial(_pooled, _conv),
     f"{DOMAIN}QLinearWhere": _where,
+    f"{DOMAIN}ReduceSumInteger": _reduce_sum,
 }
 """Operators that the ONNX project's evaluator does not have."""

@@ -11,6 +11,7 @@ from flatlite.converter.sources.graph_def import load_graph_def
 from flatlite.converter.sources.source import fix_shapes
 from flatlite.errors import ModelError, UnsupportedOps
 from flatlite.graph.core.graph import Graph
+from flatlite.graph.core.library import Function
 from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.schema import proto
 
@@ -196,3 +197,18 @@ def test_a_branch_not_taken_may_write_variables():
         frozen.load(message, ["x", "is_training"], ["y"])
     with pytest.raises(ModelError, match="'shifted:0' belongs to a branch that is not taken"):
         frozen.load(message, ["x"], ["shifted"])
+
+
+def test_bodies_of_functions_that_are_not_called_are_not_made(tmp_path, monkeypatch):
+    message = to_graph_def(small_graph())
+    function = message.library.function.add()
+    function.signature.name = "unused"
+    function.node_def.add(name="zero", op="NoOp")
+    made = []
+    body = Function.body
+    monkeypatch.setattr(
+        Function, "body", lambda self, *args: made.append(self.name) or body(self, *args)
+    )
+    (tmp_path / "g.pb").write_bytes(message.SerializeToString())
+    frozen.load(tmp_path / "g.pb", ["x"], ["negative"])
+    assert made == []
