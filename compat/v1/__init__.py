@@ -6,7 +6,7 @@ Everything is imported on first use. What a name does is said where it lives:
 
 from ...facade import facade
 from .absent import ROOT
-from .homes import CHECKS, CORE, MATH, VERSION
+from .homes import CHECKS, CORE, DUNDER_VERSIONS, MATH, VERSIONS
 
 MODULES = {
     "app": "compat.v1.app",
@@ -61,5 +61,5 @@ MODULES = {
     "version": "compat.v1.version",
 }
 __all__, __getattr__, __dir__ = facade(
-    __name__, CHECKS, CORE, MATH, VERSION, modules=MODULES, absent=ROOT
+    __name__, CHECKS, CORE, MATH, VERSIONS, DUNDER_VERSIONS, modules=MODULES, absent=ROOT
 )

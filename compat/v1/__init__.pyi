@@ -121,7 +121,9 @@ from ...graph.core.tensor_shape import dimension_value as dimension_value
 from ...graph.core.tensor_shape import disable_v2_tensorshape as disable_v2_tensorshape
 from ...graph.core.tensor_shape import enable_v2_tensorshape as enable_v2_tensorshape
 from ...graph.core.version import COMPILER_VERSION as COMPILER_VERSION
+from ...graph.core.version import COMPILER_VERSION as __compiler_version__
 from ...graph.core.version import GIT_VERSION as GIT_VERSION
+from ...graph.core.version import GIT_VERSION as __git_version__
 from ...graph.core.version import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION
 from ...graph.core.version import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VERSION_MIN_CONSUMER
 from ...graph.core.version import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
@@ -620,3 +622,5 @@ from ...schema.proto import Summary as Summary
 from ...schema.proto import SummaryMetadata as SummaryMetadata
 from ...schema.proto import TensorInfo as TensorInfo
 from ...training.event_files import summary_iterator as summary_iterator
+
+__version__: str

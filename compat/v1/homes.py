@@ -529,13 +529,18 @@ MANIP = {
     ),
 }
 
-VERSION = {
+VERSIONS = {
     "graph.core.version": (
         "COMPILER_VERSION GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER "
         "GRAPH_DEF_VERSION_MIN_PRODUCER VERSION"
     ),
 }
 """Names of both `tf` and `tf.version`."""
+DUNDER_VERSIONS = {
+    "graph.core.version": (
+        "__compiler_version__=COMPILER_VERSION __git_version__=GIT_VERSION __version__=VERSION"
+    ),
+}
 
 SUMMARY = {
     "graph.functions.summaries": (

@@ -12,7 +12,7 @@ from ..core.hooks import hook
 from ..core.scopes import graph_name_scope
 from ..core.signatures import attributes
 from ..core.signatures.attributes import AttributeReader
-from ..core.signatures.signatures import REQUIRED, Argument
+from ..core.signatures.signatures import REQUIRED, Argument, Signature
 from .graphdef import tensor_name
 from .nodedef import write_node
 
@@ -33,10 +33,14 @@ def node_def(op: Operation) -> messages.NodeDef:
 @hook("op_def")
 def op_def(op: Operation) -> messages.OpDef:
     """The OpDef message of an operation's type; ValueError where the type is not known."""
-    signature = op.signature
-    if signature is None:
+    if op.signature is None:
         raise ValueError(f"Op type not registered '{op.type}'")
-    message = cast("messages.OpDef", proto.OpDef(name=op.type, is_stateful=signature.is_stateful))
+    return write_op_def(op.type, op.signature)
+
+
+def write_op_def(kind: str, signature: Signature) -> messages.OpDef:
+    """The OpDef message of a type of operation."""
+    message = cast("messages.OpDef", proto.OpDef(name=kind, is_stateful=signature.is_stateful))
     for arguments, into in (
         (signature.inputs, message.input_arg),
         (signature.outputs, message.output_arg),

@@ -44,3 +44,11 @@ def test_horizon():
     with tf.compat.forward_compatibility_horizon(2018, 8, 2):
         assert tf.compat.forward_compatible(2018, 8, 1)
         assert not tf.compat.forward_compatible(2019, 1, 1)
+
+
+def test_versions():
+    recorded = {"VERSION": "2.21.0", "GRAPH_DEF_VERSION": 2474}
+    for name, value in recorded.items():
+        assert (getattr(tf, name), getattr(tf.version, name)) == (value, value)
+    assert (tf.__version__, tf.__git_version__) == (tf.VERSION, tf.GIT_VERSION)
+    assert tf.__compiler_version__ == tf.COMPILER_VERSION == tf.version.COMPILER_VERSION

@@ -86,6 +86,23 @@ def test_message_without_saver(session):
         assert tf.train.import_meta_graph(message) is None
 
 
+def test_who_wrote_it(session):
+    """The version and the signatures of the operations, in branches as well."""
+    x = tf.placeholder(tf.float32, [], "x")
+    tf.cond(x > 0, lambda: tf.exp(x), lambda: tf.sin(x))
+    about = tf.train.export_meta_graph().meta_info_def
+    assert about.tensorflow_version == tf.VERSION == "2.21.0"
+    listed = {op.name: op for op in about.stripped_op_list.op}
+    assert list(listed) == sorted(listed)
+    assert {"Const", "Exp", "Greater", "Placeholder", "Sin"} <= set(listed)
+    assert [attr.name for attr in listed["Placeholder"].attr] == ["dtype", "shape"]
+    mine = type(about)(meta_graph_version="of mine")
+    mine.stripped_op_list.op.add(name="Mine")
+    again = tf.train.export_meta_graph(meta_info_def=mine).meta_info_def
+    assert again.meta_graph_version == "of mine"
+    assert [op.name for op in again.stripped_op_list.op] == ["Mine"]
+
+
 def test_default_attributes_are_left_out(session):
     build()
     plain, short = (
@@ -99,7 +116,7 @@ def test_default_attributes_are_left_out(session):
 
 
 def test_bad_files(tmp_path, session):
-    with pytest.raises(OSError, match=r"File .*none does not exist"):
+    with pytest.raises(OSError, match=r"File does not exist\. Received: .*none"):
         tf.train.import_meta_graph(tmp_path / "none")
     (tmp_path / "bad").write_bytes(b"\xff\xfe nonsense")
     with pytest.raises(OSError, match="Cannot parse file"):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.scopes import GraphKeys, get_default_graph
+from ...graph.core.version import GIT_VERSION, VERSION
 from ...graph.format.flow_contexts import FlowContext
 from ...graph.format.graphdef import written_graph
+from ...graph.format.node_messages import write_op_def
 from ...graph.variables.variables import Variable
 from ...schema import proto
 from ...schema.files import remove_leftovers, write_atomic
@@ -70,8 +73,8 @@ def export_meta_graph(
     message = proto.MetaGraphDef()
     if meta_info_def is not None:
         message.meta_info_def.CopyFrom(meta_info_def)
-    message.meta_info_def.stripped_default_attrs = strip_default_attrs
     message.graph_def.CopyFrom(graph.as_graph_def() if graph_def is None else graph_def)
+    _describe(message, graph, strip_default_attrs)
     written = written_graph(graph)
     if strip_default_attrs:
         _strip_defaults(written.graph if written else graph, message.graph_def)
@@ -103,6 +106,21 @@ def export_meta_graph(
         write_atomic(filename, text)
         remove_leftovers(filename)
     return message
+
+
+def _describe(message, graph: Graph, strip_default_attrs: bool) -> None:
+    """Writes the version, and the signatures of the operations unless they are there already."""
+    about = message.meta_info_def
+    about.tensorflow_version, about.tensorflow_git_version = VERSION, GIT_VERSION
+    about.stripped_default_attrs = strip_default_attrs
+    if not about.HasField("stripped_op_list"):
+        functions = message.graph_def.library.function
+        nodes = itertools.chain(message.graph_def.node, *(f.node_def for f in functions))
+        kinds = {node.op for node in nodes} - {f.signature.name for f in functions}
+        for kind in sorted(kinds):
+            signature = graph.functions.signature_of(kind)
+            if signature is not None:
+                about.stripped_op_list.op.add().CopyFrom(write_op_def(kind, signature))
 
 
 def _strip_defaults(graph: Graph, graph_def) -> None:
