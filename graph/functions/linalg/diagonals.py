@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.build import ops
-from ...core.create import convert_to_tensor
 
 if TYPE_CHECKING:
     from ...core.graph import Tensor
     from ...core.typing import TensorLike
 
 
-def _padding(value: TensorLike, like: Tensor) -> TensorLike:
-    """`value`; for Booleans a number is what it means as one."""
-    if isinstance(value, (bool, int, float)) and like.dtype.kind == "b":
-        return np.array(bool(value))
-    return value
+def _padding(value: TensorLike, like: TensorLike) -> TensorLike:
+    """`value`; beside Booleans in a tensor or an array a number is what it means as one."""
+    is_boolean = getattr(like, "dtype", None) == np.bool_
+    return np.array(bool(value)) if is_boolean and isinstance(value, (bool, int, float)) else value
 
 
 def matrix_diag(
@@ -42,9 +40,8 @@ def matrix_diag(
         align: How diagonals that are shorter than the longest lie in their rows: "RIGHT_LEFT",
             "LEFT_RIGHT", "LEFT_LEFT" or "RIGHT_RIGHT", those above the main one first.
     """
-    x = convert_to_tensor(diagonal, name="diagonal")
-    value = _padding(padding_value, x)
-    return ops.MatrixDiagV3(x, k, num_rows, num_cols, value, align=align, name=name)
+    value = _padding(padding_value, diagonal)
+    return ops.MatrixDiagV3(diagonal, k, num_rows, num_cols, value, align=align, name=name)
 
 
 def matrix_diag_part(
@@ -55,8 +52,8 @@ def matrix_diag_part(
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """The diagonals `k` of matrices; see `matrix_diag`."""
-    x = convert_to_tensor(input, name="input")
-    return ops.MatrixDiagPartV3(x, k, _padding(padding_value, x), align=align, name=name)
+    value = _padding(padding_value, input)
+    return ops.MatrixDiagPartV3(input, k, value, align=align, name=name)
 
 
 def matrix_set_diag(
