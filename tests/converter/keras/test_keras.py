@@ -328,6 +328,10 @@ def test_custom_objects_name_what_does_the_same(tmp_path):
     assert run(source, np.float32([[1, 2, 3]]))[0].tolist() == [[6, 6]]
     with pytest.raises(ConverterError, match=r"'MyDense' must be .*from_saved_model"):
         keras.load(path, custom_objects={"MyDense": object})
+    with pytest.raises(ConverterError, match=r"'MyDense' must be the name .*, got 'Denss'"):
+        keras.load(path, custom_objects={"MyDense": "Denss"})
+    with pytest.raises(TypeError, match=r"custom_objects must be a dict of .*, got list"):
+        TFLiteConverter.from_keras_model_file(path, custom_objects=["MyDense"])
 
 
 def test_architecture_in_json_beside_weights(tmp_path):
