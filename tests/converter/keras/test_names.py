@@ -35,11 +35,7 @@ REASONS = {
         "decompositions that iterate until something is small": (
             "Eig Lstsq LuFactor MatrixRank Pinv"
         ),
-        "fails in Keras 3.15 itself, on TensorFlow": "ViewAsComplex",
         "gives other orders on each backend": "Argpartition",
-        "places that are computed for each pixel": (
-            "MapCoordinates PerspectiveTransform ScaleAndTranslate"
-        ),
         "bins whose limits are computed": "Histogram",
     },
 }
