@@ -318,6 +318,11 @@ class TFLiteConverter(Results):
 
         path_of("model_file", model_file)
         check_kinds(input_shapes)
+        if not isinstance(custom_objects, Mapping | None):
+            raise TypeError(
+                "custom_objects must be a dict of layers by the names of classes, got "
+                f"{type(custom_objects).__name__}"
+            )
         is_whole = input_arrays is None and not input_shapes and output_arrays is None
         if custom_objects and is_whole and weights_file is None:
             model = loaded_with(model_file, custom_objects)

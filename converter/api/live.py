@@ -142,7 +142,8 @@ def loaded_with(path: str | os.PathLike, custom_objects: Mapping[str, Any]) -> A
     """
     from ..keras.files.live import keras_of, known_class
 
-    packages = [keras_of(value) for value in custom_objects.values() if not known_class(value)]
-    if not packages or None in packages:
+    others = [value for value in custom_objects.values() if not known_class(value)]
+    packages = [package for value in others if (package := keras_of(value)) is not None]
+    if not packages:  # functions alone do not say of which Keras they are
         return None
     return packages[0].models.load_model(path, custom_objects=dict(custom_objects))

@@ -52,6 +52,15 @@ def refuse_unsupported(model: Model) -> None:
     raise UnsupportedOps(f"Some layers are not supported:\n{listed}\n{FIX}")
 
 
+def _name_of(function: Any) -> str:
+    """The name of a function or an object as Keras writes it, or what stands in its place."""
+    if isinstance(function, dict):
+        keys = ("config", "registered_name", "class_name")
+        names = [function[key] for key in keys if isinstance(function.get(key), str)]
+        return names[0] if names else str(function)
+    return str(function)
+
+
 def why_not(layer: Layer) -> str:
     """Why a layer cannot be written, "" when it can."""
     if layer.kind == INPUT:
@@ -61,7 +70,7 @@ def why_not(layer: Layer) -> str:
         why = "is a bare TensorFlow function" if is_function else REFUSED.get(layer.kind, "")
         return f"{layer.title} {why}".rstrip()
     if "activation" in layer.config and activation_name(layer.config["activation"]) is None:
-        return f"{layer.title}: activation {str(layer.config['activation'])[:60]!r}"
+        return f"{layer.title}: activation {_name_of(layer.config['activation'])[:60]!r}"
     dtype = layer.config.get("dtype")
     is_argument = layer.kind.startswith("ops.") and isinstance(dtype, str)  # as that of a cast
     policy = _policy(dtype)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...graph.core.graph import Tensor
+from .files.architecture import Layer
+from .files.weights import StoredWeight
 from .functions.selection import one_hot
 from .registry import ANY, Call, is_integer, is_number, layer
 from .resize import interpolation_of, resize_images
@@ -132,10 +134,36 @@ def category_encoding(call: Call, inputs: Tensor, count_weights: Any = None) -> 
     return encoded(call, call.cast(inputs, np.int32), depth, count_weights)
 
 
-@layer("Discretization")
+def summary_of(layer: Layer) -> tuple[str, ...]:
+    """The weight of a layer that was adapted, which Keras 2 writes in place of boundaries."""
+    is_adapted = layer.config.get("bin_boundaries") is None and layer.config.get("num_bins")
+    return ("summary",) if is_adapted else ()
+
+
+def adapted_boundaries(call: Call) -> list[float]:
+    """Quantiles that part the data to which Keras 2 adapted a layer into bins of one weight.
+
+    The file has a summary of the data, [values, weights] with the values in ascending order.
+    """
+    (n_bins,) = call.integers("num_bins", 1)
+    weight = call.layer.stored_weights["summary"]
+    shape = weight.store.shape(weight.path) if isinstance(weight, StoredWeight) else None
+    n_values = shape[-1] if shape else 0
+    call.require(n_values > 0, "must be adapted before the model is saved")
+    values, weights = call.weight_value("summary", (2, n_values))
+    if n_values >= n_bins:
+        shares = 1.0 / n_bins + np.arange(0.0, 1.0, 1.0 / n_bins)
+        total = weights.cumsum()
+        values = np.interp(shares, total / total[-1], values).astype(np.float32)
+    return [float(value) for value in values[:-1]]
+
+
+@layer("Discretization", weights=summary_of)
 def discretization(call: Call, x: Tensor) -> Tensor:
     """In which interval a number lies."""
-    boundaries = call.setting("bin_boundaries")
+    boundaries: Any = call.setting("bin_boundaries")
+    if "summary" in call.layer.stored_weights:
+        boundaries = adapted_boundaries(call)
     is_valid = isinstance(boundaries, list) and all(map(is_number, boundaries))
     call.check(is_valid and boundaries == sorted(boundaries), "bin_boundaries", "ascending numbers")
     bins = call.op("Bucketize", x, boundaries=[float(b) for b in boundaries])
@@ -176,7 +204,8 @@ def integers_of(call: Call) -> list[int]:
         "integers; give it when the layer is made, or save the model as a SavedModel",
     )
     mask, others = call.setting("mask_token"), call.setting("num_oov_indices", 1)
-    call.check(others in (0, 1), "num_oov_indices", "0 or 1")
+    is_count = is_integer(others) and 0 <= others <= MAX_VOCABULARY
+    call.check(is_count, "num_oov_indices", "a number of indices")
     special = [mask] if mask is not None and call.setting("output_mode", "int") == "int" else []
     special += [call.setting("oov_token", -1)] * others
     return stripped(words, special)
@@ -184,10 +213,27 @@ def integers_of(call: Call) -> list[int]:
 
 @layer("IntegerLookup")
 def integer_lookup(call: Call, x: Tensor) -> Tensor:
-    """The place of integers in a vocabulary."""
-    vocabulary = integers_of(call)
-    call.require(not call.flag("invert"), "invert=True is not supported")
-    return looked_up(call, call.cast(x, np.int32), np.asarray(vocabulary, np.int32))
+    """The place of integers in a vocabulary, or the integers at places."""
+    vocabulary = np.asarray(integers_of(call), np.int32)
+    x = call.cast(x, np.int32)
+    return at_places(call, x, vocabulary) if call.flag("invert") else looked_up(call, x, vocabulary)
+
+
+def at_places(call: Call, x: Tensor, vocabulary: np.ndarray) -> Tensor:
+    """The integers of a vocabulary at places that start after those of tokens for others."""
+    mask, other = call.setting("mask_token"), call.setting("oov_token", -1)
+    call.check(mask is None or is_integer(mask), "mask_token", "an integer")
+    call.check(is_integer(other) and abs(other) < 1 << 31, "oov_token", "an integer")
+    before = [] if mask is None else [mask]
+    before += [other] * call.setting("num_oov_indices", 1)
+    table = np.array([*before, *vocabulary, other], np.int32)
+    last = call.constant(len(table) - 1)
+    is_outside = call.op(
+        "LogicalOr", call.op("Less", x, call.constant(0)), call.op("Greater", x, last)
+    )
+    places = call.op("SelectV2", is_outside, last, x)
+    y = call.op("GatherV2", call.constant(table), places, call.constant(0))
+    return call.cast(y, np.int64)
 
 
 def looked_up(call: Call, x: Tensor, vocabulary: np.ndarray) -> Tensor:
@@ -202,11 +248,17 @@ def looked_up(call: Call, x: Tensor, vocabulary: np.ndarray) -> Tensor:
         call.constant_of(vocabulary, vocabulary.dtype),
     )
     # known words weigh their place, less the one of unknown words, which is added to all
-    unknown = (mask_token is not None) * n_others
+    is_spread = n_others > 1
+    unknown = int(mask_token is not None and n_others == 1)
     positions = np.arange(len(vocabulary), dtype=np.int32) + first - unknown
     weighted = call.op("Mul", call.cast(matches, np.int32), call.constant(positions))
     index = call.op("Sum", weighted, call.constant([-1]))
-    if unknown:
+    if is_spread:  # others go by their remainder
+        other = call.op("FloorMod", x, call.constant(n_others))
+        other = call.op("AddV2", other, call.constant(first - n_others))
+        is_known = call.op("Greater", index, call.constant(0))
+        index = call.op("SelectV2", is_known, index, other)
+    elif unknown:
         index = call.op("AddV2", index, call.constant(unknown))
     if mask_token is not None:
         is_mask = call.op("Equal", x, call.constant(mask_token, x))

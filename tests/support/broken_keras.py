@@ -270,6 +270,9 @@ KERAS = {
     "axis out of range": (layer("Softmax", (1, 3), axis=7), "Softmax 'layer'", "7"),
     "negative cropping": (layer("Cropping2D", cropping=[[9, 9], [0, 0]]), "Cropping2D 'layer'"),
     "unknown activation": (layer("Activation", activation="swoosh"), "swoosh"),
+    "activation of a program": (
+        layer("Activation", activation={"class_name": "function", "config": "mine"}),
+        "Activation 'layer': activation 'mine'"),
     "permutation of too few": (layer("Permute", dims=[1, 2]), "Permute 'layer'"),
     "unknown layer": (layer("Transmogrify"), "Transmogrify", "'layer'", "from_saved_model"),
     "Python code": (layer("Lambda", function="x"), "Lambda 'layer' holds Python"),

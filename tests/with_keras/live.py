@@ -131,7 +131,7 @@ def check_files() -> None:
             path = Path(folder) / "model.keras"
             net.save(path)
             converter = TFLiteConverter.from_keras_model_file(
-                path, custom_objects={kind.__name__: kind}
+                path, custom_objects={"act": np.tanh, kind.__name__: kind}
             )
         runner = Interpreter(model_content=converter.convert()).get_signature_runner()
         (result,) = runner(x=data).values()

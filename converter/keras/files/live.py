@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....schema.errors import ConverterError, ModelError
+from ..registry import LAYERS
 from .architecture import Layer
 from .archive import Archive, parsed_json
 
@@ -164,11 +165,11 @@ def note_custom(layers: list[Layer], custom_objects: Mapping[str, Any]) -> None:
         known = known_class(value)
         for layer in layers:
             if name in (layer.kind, layer.kind.rpartition(">")[2], layer.kind.rpartition(".")[2]):
-                if not known:
+                if not known or (isinstance(value, str) and LAYERS.get(known) is None):
                     raise ConverterError(
                         f"custom_objects: '{name}' must be the name of a Keras layer, or a class "
-                        "derived from one that computes the same; save the model as a SavedModel "
-                        "and use TFLiteConverter.from_saved_model"
+                        f"derived from one that computes the same, got {value!r}; save the "
+                        "model as a SavedModel and use TFLiteConverter.from_saved_model"
                     )
                 layer.written_as = known
 

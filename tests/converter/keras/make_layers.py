@@ -48,7 +48,8 @@ def coarse(values: np.ndarray) -> np.ndarray:
 def randomly(model, rng: np.random.Generator) -> None:
     """Gives a model's layers weights."""
     for weight in model.weights:
-        is_learned = "count" not in weight.name and not weight.name.endswith(("_scale", "g_idx"))
+        is_learned = not weight.name.endswith(("_scale", "g_idx"))
+        is_learned &= "count" not in weight.name and "summary" not in weight.name
         if "float" not in str(weight.dtype) or not is_learned:
             continue
         value = coarse(rng.normal(0, 0.4, weight.shape))

@@ -2,9 +2,11 @@
 
 import copy
 import json
+import sys
 import warnings
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from keras_files import h5, keras_file, model, one
 from recorded import agree, group, load, rows
 
 from flatlite.converter.api.converter import TFLiteConverter
+from flatlite.converter.api.live import loaded_with
 from flatlite.converter.sources import keras
 from flatlite.errors import ConverterError, ModelError, UnsupportedOps
 from flatlite.graph.core.evaluate import evaluate
@@ -328,6 +331,20 @@ def test_custom_objects_name_what_does_the_same(tmp_path):
     assert run(source, np.float32([[1, 2, 3]]))[0].tolist() == [[6, 6]]
     with pytest.raises(ConverterError, match=r"'MyDense' must be .*from_saved_model"):
         keras.load(path, custom_objects={"MyDense": object})
+    with pytest.raises(ConverterError, match=r"'MyDense' must be the name .*, got 'Denss'"):
+        keras.load(path, custom_objects={"MyDense": "Denss"})
+    with pytest.raises(TypeError, match=r"custom_objects must be a dict of .*, got list"):
+        TFLiteConverter.from_keras_model_file(path, custom_objects=["MyDense"])
+
+
+def test_functions_may_be_among_classes_that_their_keras_reads(monkeypatch):
+    package = SimpleNamespace(
+        models=SimpleNamespace(load_model=lambda path, custom_objects: (path, custom_objects))
+    )
+    monkeypatch.setitem(sys.modules, "tf_keras", package)
+    base = type("Layer", (), {"__module__": "tf_keras.layers"})
+    objects = {"act": np.tanh, "Mine": type("Mine", (base,), {"call": lambda self, x: x})}
+    assert loaded_with("m.h5", objects) == ("m.h5", objects)
 
 
 def test_architecture_in_json_beside_weights(tmp_path):

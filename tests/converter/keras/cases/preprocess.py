@@ -1,6 +1,8 @@
 """Preprocessing of images and of categories."""
 
-from .registry import IMAGE, single
+import numpy as np
+
+from .registry import IMAGE, TWO, case, single
 
 for _name, _make, _shape, _settings in (
     ("Resizing", lambda layers: layers.Resizing(5, 6), IMAGE, {}),
@@ -52,3 +54,28 @@ for _name, _make, _shape, _settings in (
     ),
 ):
     single("preprocess", _name, _make, _shape, **_settings)
+
+
+@case("adapted", TWO)
+def adapted_bins(k):
+    """Boundaries that Keras 2 finds in data, and keeps as a summary of them."""
+    x, values = k.Input((3,)), np.random.default_rng(0).normal(size=(90, 1)).astype("f")
+    layers = [k.layers.Discretization(num_bins=n, epsilon=e) for n, e in ((4, 0.01), (5, 0.1))]
+    for layer in layers:
+        layer.adapt(values)
+    return k.Model(x, [layer(x) for layer in layers])
+
+
+@case("adapted", TWO)
+def several_unknown(k):
+    """Integers that are not in the vocabulary have several places, and integers at places."""
+    x = k.Input((9,), dtype="int64")
+    lookup, words = k.layers.IntegerLookup, [3, 5, 1]
+    layers = [
+        lookup(vocabulary=words, num_oov_indices=2),
+        lookup(vocabulary=words, num_oov_indices=3, mask_token=0),
+        lookup(vocabulary=words, num_oov_indices=2, output_mode="multi_hot"),
+        lookup(vocabulary=words, invert=True),
+        lookup(vocabulary=words, invert=True, mask_token=0),
+    ]
+    return k.Model(x, [layer(x) for layer in layers])
