@@ -105,6 +105,29 @@ def check_refusals() -> None:
     assert len(text.splitlines()) == 1, text
 
 
+def check_changes() -> None:
+    """Calls that change variables, which a module of JAX could not."""
+
+    class Noise(layers.Layer):
+        def build(self, shape):
+            self.seed = keras.random.SeedGenerator(1)
+            self.n_calls = self.add_weight(shape=(), initializer="zeros", trainable=False)
+
+        def call(self, x):
+            return x + keras.random.normal(ops.shape(x), seed=self.seed)
+
+    class Counter(Noise):
+        def call(self, x):
+            self.n_calls.assign(self.n_calls + 1.0)
+            return x + ops.cast(ops.arange(ops.shape(x)[1]), x.dtype) * self.n_calls
+
+    x = keras.Input((None,))
+    for kind, name in ((Noise, "seed_generator_state"), (Counter, "variable")):
+        text = refusal(keras.Model(x, kind(name="layer")(x)))
+        assert f"{kind.__name__} 'layer': its call changes the variable 'layer/" in text, text
+        assert name in text.partition(",")[0], text
+
+
 def check_integers() -> None:
     """Weights that Keras has quantized; it rounds what the layers are given to 8 bits, too."""
     net, data = (
@@ -167,6 +190,8 @@ def main() -> None:
     for name in MODELS:
         check(name)
     check_refusals()
+    if keras.backend.backend() == "jax":
+        check_changes()
     check_integers()
     check_files()
     assert "tensorflow" not in sys.modules

@@ -98,8 +98,8 @@ class Decoder(layers.Layer):
 
     def build(self, shapes):
         width = shapes[0][-1]
-        self.q, self.kv = (self.add_weight(shape=(width, n * width)) for n in (1, 2))
         self.scale = self.add_weight(shape=(), initializer="ones", trainable=False)
+        self.q, self.kv = (self.add_weight(shape=(width, n * width)) for n in (1, 2))
 
     def call(self, inputs, mask=None):
         x, memory = inputs
@@ -107,6 +107,7 @@ class Decoder(layers.Layer):
         memory = ops.reshape(memory, (n, -1, width))
         before = ops.arange(length)[:, None] >= ops.arange(length)
         y = self.attended(x, x, ops.cast(before, x.dtype))
+        memory = ops.reshape(memory, (n, -1, width))
         y = self.attended(y, memory, ops.cast(mask, x.dtype)[:, None])
         rows = ops.reshape(y * self.scale, (n * length, width // 2, 2))
         return {"sum": ops.sum(rows, -1), "all": ops.reshape(rows, (n, length, width))}
@@ -284,11 +285,11 @@ def custom_model_by_name():
     return net, [inputs]
 
 
-def decoder(lengths):
+def decoder(lengths, **options):
     """Sequences of two lengths through a layer that Keras cannot call on symbolic tensors."""
     x, memory = keras.Input((None, 4)), keras.Input((None, 4))
-    mask = keras.Input((None,), dtype="int32")
-    layer = Decoder()
+    mask = keras.Input((None,), dtype="int64")
+    layer = Decoder(**options)
     y = layer([x, memory], mask=mask)
     y = layer([y["all"], memory], mask=mask)
     m, n = lengths
@@ -305,5 +306,5 @@ if keras.backend.backend() == "jax":  # which knows sizes that are not numbers
 
     @model
     def other_open_sizes():
-        """The same model's others, the second longer."""
-        return decoder((2, 6))
+        """The same model's others, the second longer, of a layer that does not learn."""
+        return decoder((2, 6), trainable=False)

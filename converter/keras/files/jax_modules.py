@@ -25,8 +25,9 @@ from ....schema.errors import ConverterError
 MODULE = "flatlite.Module"
 """The layer that calls a module with its weights and what it is called with."""
 TRACE_ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
-"""What a `call` and JAX raise when a trace fails, but for one of JAX about unknown sizes."""
+"""What a failing trace raises; JAX raises InconclusiveDimensionOperation of its own, too."""
 FIX = "give the model's Input a full shape, such as Input((128, 64))"
+STATE_FIX = "have it change nothing, and draw no random numbers, where training is False"
 SIZE = re.compile(r"\bsize_\d+_\d+\b")
 SHAPE = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 KERAS_NOTE = "Arguments received by"
@@ -36,25 +37,29 @@ MAX_TRACES = 64
 FLOATS = ("bfloat16", "float16", "float64")
 
 
-def module_layer(keras: Any, layer: Any, args: tuple, kwargs: Mapping) -> tuple[Any, Any]:
-    """A layer that does what `layer` does with symbolic arguments.
+def module_results(keras: Any, layer: Any, args: tuple, kwargs: Mapping) -> Any:
+    """What `layer` gives for symbolic arguments, as the results of a module.
 
     Args:
         keras: The running Keras 3, on JAX.
-        layer: A built layer, model or function of Keras.
+        layer: A built layer or model of Keras.
         args, kwargs: What it is called with: structures of symbolic tensors and other values.
 
-    Returns the layer, which takes the list of the distinct symbolic tensors, and a function from
-    its list of results to the structure that `layer` gives.
-
-    Raises ConverterError naming the layer when JAX cannot trace it.
+    Raises ConverterError naming the layer when JAX cannot trace it, or its call changes variables.
     """
-    computed, variables, pack = _function(keras, layer, args, kwargs)
-    exported = _exported(keras, layer, computed, variables, _tensors(keras, (args, kwargs)))
-    return _module_class(keras)(layer.name, exported, variables), pack
+    tensors = symbolic_tensors(keras, (args, kwargs))
+    computed, variables, structures = _function(keras, layer, args, kwargs)
+    exported, equal = _exported(keras, layer, computed, variables, tensors)
+    types = [str(x.dtype) for x in exported.in_avals[len(variables) :]]
+    tensors = [  # JAX computes with int32 where Keras says int64
+        x if str(x.dtype) in (dtype, *FLOATS) else keras.ops.cast(x, dtype)
+        for x, dtype in zip(tensors, types, strict=True)
+    ]
+    results = _module_class(keras)(layer.name, exported, variables, equal)(tensors)
+    return keras.tree.pack_sequence_as(structures[0], results)
 
 
-def _tensors(keras: Any, structure: Any) -> list:
+def symbolic_tensors(keras: Any, structure: Any) -> list:
     """The distinct symbolic tensors in a structure."""
     leaves = keras.tree.flatten(structure)
     return list({id(x): x for x in leaves if isinstance(x, keras.KerasTensor)}.values())
@@ -62,12 +67,11 @@ def _tensors(keras: Any, structure: Any) -> list:
 
 def _function(
     keras: Any, layer: Any, args: tuple, kwargs: Mapping
-) -> tuple[Callable, list, Callable[[list], Any]]:
-    """`(weights, tensors) -> results` of arrays; the weights; the structure of its results."""
+) -> tuple[Callable[[list, list], list], list, list]:
+    """`(weights, tensors) -> results` of arrays; the weights; what the call gave, once traced."""
     tree = keras.tree
-    variables = [v for v in getattr(layer, "variables", ()) if _is_float(v)]
-    variables.sort(key=lambda v: not (v.trainable and layer.trainable))
-    ids = [id(x) for x in _tensors(keras, (args, kwargs))]
+    variables = sorted(filter(_is_float, layer.variables), key=lambda v: not v.trainable)
+    ids = [id(x) for x in symbolic_tensors(keras, (args, kwargs))]
     structures = []
 
     def computed(values: list, arrays: list) -> list:
@@ -79,15 +83,26 @@ def _function(
             return x
 
         state = [(v, keras.ops.cast(x, v.dtype)) for v, x in zip(variables, values, strict=True)]
-        with keras.StatelessScope(state_mapping=state):
+        with keras.StatelessScope(state_mapping=state) as scope:
+            before = dict(scope.state_mapping)
             results = layer(*tree.map_structure(actual, args), **tree.map_structure(actual, kwargs))
+        _check_unchanged(layer, before, scope.state_mapping)
         structures[:] = [results]
         return [_as_float32(keras, x) for x in tree.flatten(results)]
 
-    def pack(results: list) -> Any:
-        return tree.pack_sequence_as(structures[0], results)
+    return computed, variables, structures
 
-    return computed, variables, pack
+
+def _check_unchanged(layer: Any, before: Mapping[int, Any], after: Mapping[int, Any]) -> None:
+    """Raises ConverterError when a call gave a variable another value: a module has no state."""
+    changed = {key for key, value in after.items() if value is not before.get(key)}
+    if changed:
+        names = [v.path for v in layer.variables if id(v) in changed]
+        which = f"the variable '{names[0]}'" if names else "a variable that is not the layer's"
+        raise ConverterError(
+            f"{type(layer).__name__} '{layer.name}': its call changes {which}, which is not "
+            f"supported where sizes are not known; {STATE_FIX}"
+        )
 
 
 def _is_float(value: Any) -> bool:
@@ -98,25 +113,34 @@ def _as_float32(keras: Any, x: Any) -> Any:
     return keras.ops.cast(x, "float32") if str(x.dtype) in FLOATS else x
 
 
-def _exported(keras: Any, layer: Any, computed: Callable, variables: list, tensors: list) -> Any:
+def _exported(
+    keras: Any, layer: Any, computed: Callable, variables: list, tensors: list
+) -> tuple[Any, list[list[int]]]:
     """What `computed` is for JAX, with as few equal sizes among the open ones as it demands.
 
     A trace that fails names sizes in its message; two of them are taken as one then. Those with
     the most different sizes are tried first.
+
+    Returns also the sizes taken as one: `[tensor, axis, other tensor, its axis]` each.
     """
+    errors = importlib.import_module("jax.errors")
+    trace_errors = (*TRACE_ERRORS, errors.InconclusiveDimensionOperation)
     keys = [(i, k) for i, x in enumerate(tensors) for k, n in enumerate(x.shape) if n is None]
     waiting = [(0, 0, tuple(f"size_{k}_{i}" for i, k in keys))]
     failed: dict[tuple, Exception] = {}
-    errors = (*TRACE_ERRORS, importlib.import_module("jax.core").InconclusiveDimensionOperation)
     while waiting and len(failed) < MAX_TRACES:
         names = heapq.heappop(waiting)[2]
         if names in failed:
             continue
         try:
             with _silent():
-                return _trace(computed, variables, tensors, dict(zip(keys, names, strict=True)))
-        except errors as error:
+                exported = _trace(computed, variables, tensors, dict(zip(keys, names, strict=True)))
+        except trace_errors as error:
             failed[names] = error
+        else:
+            first = dict(zip(reversed(names), reversed(keys), strict=True))
+            pairs = [(key, first[name]) for key, name in zip(keys, names, strict=True)]
+            return exported, [[*key, *other] for key, other in pairs if key != other]
         for merged in _merged(names, str(failed[names]).partition(KERAS_NOTE)[0]):
             entry = (len(keys) - len(set(merged)), len(failed) + len(waiting), merged)
             heapq.heappush(waiting, entry)
@@ -183,12 +207,12 @@ def _module_class(keras: Any) -> type:
     class Module(keras.layers.Layer):
         """Calls a module of StableHLO with weights and tensors."""
 
-        def __init__(self, name: str, exported: Any, variables: list) -> None:
+        def __init__(self, name: str, exported: Any, variables: list, equal: list) -> None:
             super().__init__(name=f"{name}_module", dtype="float32")
-            kept = exported.module_kept_var_idx
-            self.values = [v for i, v in enumerate(variables) if i in kept]
-            self.used = [i - len(variables) for i in kept if i >= len(variables)]
-            self.exported = exported
+            used = exported.module_kept_var_idx
+            self.values = [v for i, v in enumerate(variables) if i in used]
+            self.used = [i - len(variables) for i in used if i >= len(variables)]
+            self.exported, self.equal = exported, equal
             self.built = True
 
         def call(self, tensors: list) -> list:
@@ -207,6 +231,7 @@ def _module_class(keras: Any) -> type:
                 "module": base64.b64encode(self.exported.mlir_module_serialized).decode(),
                 "shapes": [[int(n) for n in v.shape] for v in self.values],
                 "used": self.used,
+                "equal": self.equal,
                 "results": [
                     [str(x.dtype), *(n if isinstance(n, int) else None for n in x.shape)]
                     for x in self.exported.out_avals

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ....schema.errors import ConverterError
-from .jax_modules import module_layer
+from .jax_modules import module_results, symbolic_tensors
 from .live import keras_of, quantized
 
 WEIGHT = "flatlite.Weight"
@@ -93,7 +93,7 @@ class _Expansion:
         mode = getattr(layer, "quantization_mode", None)
         if mode is not None:
             raise ConverterError(f"{_title(layer)} {quantized(mode)}")
-        tree, inputs = self.keras.tree, self._symbolic((args, kwargs))
+        tree, inputs = self.keras.tree, symbolic_tensors(self.keras, (args, kwargs))
         kwargs = {key: item for key, item in kwargs.items() if key != "training"}
         if "training" in inspect.signature(layer.call).parameters:
             kwargs["training"] = False
@@ -102,8 +102,7 @@ class _Expansion:
         except CALL_ERRORS as error:
             if self.keras.backend.backend() != "jax":
                 raise _refusal(layer, error) from error
-            module, pack = module_layer(self.keras, layer, args, kwargs)
-            results = pack(module(inputs))
+            results = module_results(self.keras, layer, args, kwargs)
         results = tree.map_structure(lambda x: self._as_tensor(x, inputs[0]), results)
         traced = self.keras.Model(inputs, results, name=name)
 
@@ -116,7 +115,7 @@ class _Expansion:
 
     def _called(self, layer: Any, args: tuple, kwargs: dict, depth: int) -> Any:
         """The results of one call: of a known layer, or of the model that it becomes."""
-        tree, tensors = self.keras.tree, self._symbolic((args, kwargs))
+        tree, tensors = self.keras.tree, symbolic_tensors(self.keras, (args, kwargs))
         if self.is_known(layer):
             args, kwargs = tree.map_structure(
                 lambda x: self._as_tensor(x, tensors[0]), (args, kwargs)
@@ -134,11 +133,6 @@ class _Expansion:
         """A name for each call of a layer: each becomes a model."""
         self.names[name] = number = self.names.get(name, -1) + 1
         return f"{name}_call_{number}" if number else name
-
-    def _symbolic(self, structure: Any) -> list:
-        """The distinct symbolic tensors in a structure."""
-        leaves = self.keras.tree.flatten(structure)
-        return list({id(x): x for x in leaves if isinstance(x, self.keras.KerasTensor)}.values())
 
     def _as_tensor(self, value: Any, like: Any) -> Any:
         """A variable or array as what a layer gives; small arrays and integers as arrays."""

@@ -111,12 +111,28 @@ def test_a_weight_that_is_a_layer_has_a_shape(tmp_path):
         (b'"used": [0, 1, 2]', b'"used": [0, 1, 9]', "used must be numbers below 3"),
         (b'"results": [["float32"', b'"results": [["float9"', "results must be lists of a type"),
         (b'"module": "TUzv', b'"module": "!Uzv', "module must be bytes in base 64"),
+        (b'"equal": [[1, 0, 0, 0]', b'"equal": [[1, 0, 0, 9]', "equal must be lists of a tensor"),
     ],
 )
 def test_a_module_that_is_a_layer_is_checked(old, new, message, tmp_path):
     case = arrays("expanded_keras3")["open_sizes"]
     with pytest.raises(ModelError, match=rf"flatlite.Module '.*': {message}"):
         keras.load(changed(case, old, new, tmp_path))
+
+
+def test_sizes_that_a_module_takes_for_equal_must_be(tmp_path, litert):
+    case = arrays("expanded_keras3")["open_sizes"]
+    content = converter_of(case, "keras", tmp_path).convert()
+    x, memory, _ = next(calls(case))[0]
+    assert memory.shape[:2] == (3, 3)
+    for shape in ((3, 1), (3, 6), (1, 3), (9, 1), (1, 9)):
+        inputs = [x, memory, np.ones(shape, np.int64)]
+        assert "SLICE" in litert.run(content, [inputs], "AUTO")
+        interpreter = Interpreter(model_content=content)
+        for detail, array in zip(interpreter.get_input_details(), inputs, strict=True):
+            interpreter.resize_tensor_input(detail["index"], array.shape)
+        with pytest.raises(RuntimeError, match=r"SLICE '.*EqualSizes.*': begin .* and size . must"):
+            interpreter.allocate_tensors()
 
 
 FAST = ("LSTM_all", "both", "passed")
