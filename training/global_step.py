@@ -81,7 +81,9 @@ def assert_global_step(global_step_tensor: Variable | Tensor) -> None:
         raise TypeError('Existing "global_step" must be a Variable or Tensor.')
     dtype, shape = np.dtype(global_step_tensor.dtype), global_step_tensor.sizes
     if dtype.kind not in "iu":
-        raise TypeError(f'Existing "global_step" does not have integer type: {dtype}')
+        raise TypeError(
+            f'Existing "global_step" does not have integer type: {global_step_tensor.dtype}'
+        )
     if shape is not None and len(shape) != 0:
         raise TypeError(f'Existing "global_step" is not scalar: {shape}')
 

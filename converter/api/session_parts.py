@@ -114,7 +114,7 @@ class _Offering:
             if operand is None or not is_static(operand.shape):
                 return f"the size of '{tensor.name}' is not known before it runs"
             if operand.dtype not in TYPES:
-                return f"'{tensor.name}' is {operand.dtype}"
+                return f"'{tensor.name}' is {operand.dtype.name}"
         if op.type == "Identity" and self._lasts(op.inputs[0]) and self._lasts(op.outputs[0]):
             return "its result is the variable's memory, where others see what is written later"
         return ""

@@ -170,7 +170,7 @@ class DType:
         if self.name == "bfloat16":  # that of float32, cut to 16 bits
             largest = np.array([0x7F7F0000], np.uint32).view(np.float32)[0]
             return -largest, largest
-        raise TypeError(f"Cannot find minimum value of {self.name}.")
+        raise TypeError(f"Cannot find minimum value of {self} with type {self}.")
 
     def is_compatible_with(self, other: DTypeLike | None) -> bool:
         """Whether it is the same type."""
@@ -193,9 +193,6 @@ class DType:
 
     def __reduce__(self) -> tuple[type[DType], tuple[np.dtype]]:
         return DType, (self.dtype,)
-
-    def __format__(self, form: str) -> str:
-        return format(self.name, form)
 
     def __str__(self) -> str:
         return f"<dtype: '{self.name}'>"

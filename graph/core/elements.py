@@ -181,7 +181,7 @@ class Tensor(Operands):
 
     @property
     def _type_text(self) -> str:
-        return f"{self.dtype}_ref" if self.is_reference else f"{self.dtype}"
+        return f"{self.dtype.name}_ref" if self.is_reference else f"{self.dtype.name}"
 
 
 class Operation:

@@ -193,8 +193,10 @@ class TensorShape:
             message = cast("TensorShapeProto", dims)
             sizes = tuple(None if dim.size == -1 else dim.size for dim in message.dim)
             self._sizes = None if message.unknown_rank else sizes
+        elif isinstance(dims, Iterable) and not isinstance(dims, tuple | list):
+            self._sizes = tuple(_size_of(dims, size) for size in dims)
         else:
-            sizes = dims if isinstance(dims, Iterable) else (dims,)
+            sizes = dims if isinstance(dims, tuple | list) else (dims,)
             self._sizes = tuple(_size(size) for size in sizes)
 
     @property
@@ -394,6 +396,17 @@ def _unknown_part(part: slice) -> shapes.Shape:
     if stop is None or start < 0 or stop < 0:
         return None
     return (None,) * max(stop - start, 0)
+
+
+def _size_of(dims: Iterable[SupportsIndex | None], dim: SupportsIndex | None) -> int | None:
+    try:
+        return _size(dim)
+    except TypeError:
+        raise TypeError(
+            f"Failed to convert '{dims!r}' to a shape: '{dim!r}'could not be converted to a "
+            "dimension. A shape should either be single dimension (e.g. 10), or an iterable of "
+            "dimensions (e.g. [1, 10, None])."
+        ) from None
 
 
 def _size(dim: SupportsIndex | None) -> int | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
+from ..core.arrays import type_name
 from ..core.build import ops
 from ..core.calls import call_type, refuse_expansion
 from ..core.composite.indexed_slices import IndexedSlices, dense, joined
@@ -183,7 +184,7 @@ def _grad_y(y: Tensor, value: TensorLike | IndexedSlices | None, name: str) -> G
     if value is None:
         if y.dtype is not None and y.dtype.kind == "c":
             raise TypeError(
-                f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {y.dtype})"
+                f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {y.dtype.name})"
             )
         is_known = is_static(y.sizes)
         shape = constant(np.array(y.sizes, np.int32), name="Shape") if is_known else ops.Shape(y)
@@ -194,7 +195,9 @@ def _grad_y(y: Tensor, value: TensorLike | IndexedSlices | None, name: str) -> G
     if isinstance(value, RaggedTensor):
         value = value.flat_values
     if isinstance(value, Tensor) and value.dtype != y.dtype:
-        raise TypeError(f"Gradient type {value.dtype} does not match type {y.dtype} of '{y.name}'")
+        raise TypeError(
+            f"Gradient type {value.dtype.name} does not match type {y.dtype.name} of '{y.name}'"
+        )
     return ops.Identity(convert_to_tensor(value, y.dtype), name=name)
 
 
@@ -267,8 +270,8 @@ class _Walk:
         is_handle = tensor.dtype is None or tensor.dtype.names is not None
         if not is_handle and gradient.dtype != tensor.dtype:
             raise TypeError(
-                f"Gradient type {gradient.dtype} generated for op {op.type} '{op.name}' does not "
-                f"match type {tensor.dtype} of its input '{tensor.name}'"
+                f"Gradient type {gradient.dtype.name} generated for op {op.type} '{op.name}' does "
+                f"not match type {type_name(tensor.dtype)} of its input '{tensor.name}'"
             )
         if isinstance(gradient, Tensor) and not is_handle and tensor.sizes is not None:
             gradient.set_shape(tensor.sizes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -42,32 +42,36 @@ def _add(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
     return (ops.Add if x.dtype.kind == "O" else ops.AddV2)(x, y, name=name)
 
 
-def _integers(x: Tensor, y: TensorLike, name: str | None, kind: str) -> Tensor:
+def _integers(x: Tensor, y: TensorLike, kind: str) -> Tensor:
     """A bitwise operation; TypeError for what has no bits."""
     if x.dtype.kind not in "iu":
-        raise TypeError(
-            f"Value passed to parameter 'x' has DataType {x.dtype.name} not in list of allowed "
-            "values: int8, int16, int32, int64, uint8, uint16, uint32, uint64"
-        )
-    return output(kind, [x, y], name=name)
+        _refuse_bits(x)
+    return output(kind, [x, y])
+
+
+def _refuse_bits(x: Tensor) -> NoReturn:
+    raise TypeError(
+        f"Value passed to parameter 'x' has DataType {x.dtype.name} not in list of allowed "
+        "values: int8, int16, int32, int64, uint8, uint16, uint32, uint64"
+    )
 
 
 def _and(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
     if _is_bool(x):
         return ops.LogicalAnd(x, y, name=name)
-    return _integers(x, y, name, "BitwiseAnd")
+    return _integers(x, y, "BitwiseAnd")
 
 
 def _or(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
     if _is_bool(x):
         return ops.LogicalOr(x, y, name=name)
-    return _integers(x, y, name, "BitwiseOr")
+    return _integers(x, y, "BitwiseOr")
 
 
 def _xor(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
     if _is_bool(x):
         return arithmetic.logical_xor(x, y, name)
-    return _integers(x, y, name, "BitwiseXor")
+    return _integers(x, y, "BitwiseXor")
 
 
 def _get_item(x: Tensor | Variable, key: Key) -> Tensor:
@@ -107,11 +111,20 @@ def _binary(name: str, function: Binary) -> Callable[[Tensor, TensorLike | Index
             try:
                 return function(x, y, scope)
             except (TypeError, ValueError):
-                if _answers(y, f"__r{name}__"):
-                    return NotImplemented
-                raise
+                result = _reflected(y, name, x)
+                if result is NotImplemented:
+                    raise
+                return result
 
     return apply
+
+
+def _reflected(y: object, name: str, x: Tensor) -> Tensor:
+    """What the other side's operator gives; NotImplemented where it has none or refuses as well."""
+    try:
+        return getattr(y, f"__r{name}__")(x) if _answers(y, f"__r{name}__") else NotImplemented
+    except (TypeError, ValueError):
+        return NotImplemented
 
 
 def _answers(operand: object, method: str) -> bool:
@@ -141,7 +154,7 @@ def _negative(x: Tensor) -> Tensor:
 
 def _invert(x: Tensor) -> Tensor:
     if x.dtype.kind not in "biu":
-        raise TypeError(f"Expected bool or an integer type for ~, got {x.dtype.name} from {x.name}")
+        _refuse_bits(x)
     return ops.LogicalNot(x) if x.dtype.kind == "b" else ops.Invert(x)
 
 

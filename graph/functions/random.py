@@ -79,7 +79,8 @@ def random_uniform(
     dtype = as_numpy(dtype)
     if dtype.name not in _DTYPES:
         raise ValueError(
-            f"Argument `dtype` got invalid value {dtype.name}. Accepted dtypes are {_DTYPES}."
+            f"Argument `dtype` got invalid value {as_dtype(dtype)}. "
+            f"Accepted dtypes are {tuple(map(as_dtype, _DTYPES))}."
         )
     if maxval is None:
         if dtype.kind in "iu":

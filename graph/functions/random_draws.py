@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor
-from ..core.dtype import as_numpy
+from ..core.dtype import as_dtype, as_numpy
 from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from .random import check_algorithm, op_seeds, sizes_of, stateless_uniform
@@ -24,8 +24,8 @@ def _class_type(dtype: DTypeLike | None) -> np.dtype:
     output_type = as_numpy(np.int64 if dtype is None else dtype)
     if output_type.name not in _CLASS_TYPES:
         raise ValueError(
-            f"Argument `dtype` got invalid value {output_type.name}. "
-            f"Accepted dtypes are {_CLASS_TYPES}."
+            f"Argument `dtype` got invalid value {as_dtype(output_type)}. "
+            f"Accepted dtypes are {tuple(map(as_dtype, _CLASS_TYPES))}."
         )
     return output_type
 

@@ -189,7 +189,7 @@ def assert_integer(x: TensorLike, message: str | None = None, name: str | None =
         if value.dtype.kind not in "iu":
             raise TypeError(
                 f'{prefix(message)}Expected "x" to be integer type.  Found: {value.name} of dtype '
-                f"{as_dtype(value.dtype)!r}"
+                f"{as_dtype(value.dtype)}"
             )
         return no_op("statically_determined_was_integer")
 

@@ -135,9 +135,9 @@ def assert_true(condition: np.ndarray, *data: np.ndarray, summarize: int) -> tup
 
 
 def _fill_shape(op: OperationView) -> Shape:
-    dims = integers(op, 0)
+    dims, shape = integers(op, 0), as_shape(op, 0)
     require(op, min(dims or [0]) >= 0, "Fill dimensions must be >= 0")
-    return as_shape(op, 0)
+    return shape
 
 
 @op("Fill", shape=_fill_shape, moves_elements=True)

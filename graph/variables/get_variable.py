@@ -420,7 +420,9 @@ def _same_parts(
     if shape is not None and not shape.is_compatible_with(variable.get_shape()):
         raise ValueError(f"{start}shape {shape} and found shape {variable.get_shape()}.")
     if request.dtype is not None and request.dtype != variable.dtype:
-        raise ValueError(f"{start}dtype {request.dtype} and found dtype {variable.dtype}.")
+        raise ValueError(
+            f"{start}dtype {request.dtype.name} and found dtype {variable.dtype.name}."
+        )
     if partitions is not None and partitions != variable.partitions:
         raise ValueError(
             f"{start}partitions {partitions} and found partitions {variable.partitions}."
@@ -456,8 +458,8 @@ def _checked(
         )
     if dtype is not None and variable.dtype != dtype:
         raise ValueError(
-            f"Trying to share variable {name}, but specified dtype {dtype} and found dtype "
-            f"{variable.dtype}{'_ref' if isinstance(variable, ReferenceVariable) else ''}."
+            f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype "
+            f"{variable.dtype.name}{'_ref' if isinstance(variable, ReferenceVariable) else ''}."
         )
     return variable
 

@@ -158,7 +158,7 @@ def test_errors(session):
         optimizer.minimize(tf.constant(1.0))
     with pytest.raises(ValueError, match="gate_gradients must be one of"):
         optimizer.minimize(w, gate_gradients=3)
-    with pytest.raises(ValueError, match="Invalid type int32 for"):
+    with pytest.raises(ValueError, match=r"Invalid type tf\.int32 for"):
         optimizer.minimize(tf.constant(1))
     with pytest.raises(TypeError, match=r"Argument is not a tf\.Variable"):
         optimizer.minimize(w, var_list=[tf.constant(1.0)])

@@ -10,6 +10,7 @@ import numpy as np
 from ...graph.core.build import ops
 from ...graph.core.composite.indexed_slices import IndexedSlices
 from ...graph.core.create import convert_to_tensor
+from ...graph.core.dtype import as_dtype
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
 from ...graph.derivatives.gradients import Gradient, gradients
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ...graph.core.typing import TensorLike
     from ...graph.variables.initializers import Initializer
 
-FLOATS = ("float16", "bfloat16", "float32", "float64")
+FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
 class Optimizer:
@@ -352,7 +353,8 @@ class Optimizer:
             dtype = np.dtype(tensor.dtype)
             if dtype.name not in FLOATS:
                 raise ValueError(
-                    f"Invalid type {dtype} for {tensor.name}, expected: {', '.join(FLOATS)}."
+                    f"Invalid type {as_dtype(dtype)!r} for {tensor.name}, expected: "
+                    f"{[as_dtype(name) for name in FLOATS]}."
                 )
 
 

@@ -65,8 +65,8 @@ class RaggedTensor:
         """Rows of values, whose number is checked."""
         if isinstance(values, RaggedTensor) and values.rows.dtype != rows.dtype:
             raise ValueError(
-                f"values and row_splits must count in the same type, got {values.rows.dtype} and "
-                f"{rows.dtype}; see with_row_splits_dtype"
+                "values and row_splits must count in the same type, got "
+                f"{values.rows.dtype.name} and {rows.dtype.name}; see with_row_splits_dtype"
             )
         if validate:
             words = "Arguments to _from_row_partition do not form a valid RaggedTensor"
@@ -334,7 +334,7 @@ class RaggedTensor:
         splits_dtype = np.dtype(dtype)
         if splits_dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
             raise ValueError(
-                f"Argument `row_splits` dtype must be int32 or int64. Received {splits_dtype}."
+                f"Argument `row_splits` dtype must be int32 or int64. Received {splits_dtype.name}."
             )
         values = self._values
         if isinstance(values, RaggedTensor):

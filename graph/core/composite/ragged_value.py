@@ -23,7 +23,7 @@ class RaggedTensorValue:
     def __init__(self, values: npt.ArrayLike | RaggedTensorValue, row_splits: npt.ArrayLike):
         splits = np.asarray(row_splits)
         if splits.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
-            raise TypeError(f"row_splits must have dtype int32 or int64, got {splits.dtype}")
+            raise TypeError(f"row_splits must have dtype int32 or int64, got {splits.dtype.name}")
         if splits.ndim != 1:
             raise ValueError(f"row_splits must be a 1D numpy array, got shape {splits.shape}")
         self._values = values if isinstance(values, RaggedTensorValue) else np.asarray(values)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 import numpy as np
 
 from ...core import shapes
-from ...core.arrays import as_array, type_name
+from ...core.arrays import as_array
 from ...core.build import ops
 from ...core.composite.ragged_dispatch import with_ragged
 from ...core.composite.sparse_tensor import SparseTensor, SparseTensorValue
 from ...core.create import constant, convert_to_tensor
-from ...core.dtype import as_numpy
+from ...core.dtype import as_dtype, as_numpy
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.signatures.operands import Operands
@@ -61,10 +61,10 @@ def _known_shape(shape: ShapeLike | None) -> Shape:
         if isinstance(shape, (list, tuple)):
             for size in shape:
                 if isinstance(size, (int, np.integer)) and size < 0:
-                    raise ValueError(f"Dimension {size} must be >= 0.")
+                    raise ValueError(f"Dimension {size} must be >= 0")
         known = as_shape(shape)
     except (TypeError, ValueError) as error:
-        words = f"Error converting shape to a TensorShape: {str(error).rstrip('.')}."
+        words = f"Error converting shape to a TensorShape: {error}."
         raise type(error)(words) from None
     return known
 
@@ -73,7 +73,7 @@ def placeholder_with_default(
     input: TensorLike, shape: ShapeLike | None, name: str | None = None
 ) -> Tensor:
     """A tensor that has the value of `input` unless it is fed."""
-    return ops.PlaceholderWithDefault(input, shape=as_shape(shape), name=name)
+    return ops.PlaceholderWithDefault(input, shape=_known_shape(shape), name=name)
 
 
 def fill(
@@ -141,7 +141,7 @@ def _filled(
         if not isinstance(shape, Tensor):
             try:
                 known = _known_sizes(shape)
-            except TypeError:
+            except (TypeError, ValueError):  # fill says what is wrong
                 sizes = convert_to_tensor(typing.cast("TensorLike", shape), np.int32)
                 return fill(sizes, constant(value, dtype), name=scope)
             if known is None:
@@ -285,8 +285,7 @@ def _hot(default: int, value: TensorLike | None, dtype: np.dtype, name: str) -> 
     tensor = convert_to_tensor(value, preferred_dtype=dtype)
     if tensor.dtype != dtype:
         raise TypeError(
-            f"dtype {type_name(tensor.dtype)} of {name} does not match dtype parameter "
-            f"{type_name(dtype)}"
+            f"dtype {tensor.dtype} of {name} does not match dtype parameter {as_dtype(dtype)}"
         )
     return tensor
 

@@ -67,7 +67,7 @@ def cond(
         condition = convert_to_tensor(pred, name="pred")
         if condition.dtype != np.bool_:
             raise TypeError(
-                f"pred must be a bool tensor, got {condition.dtype} from '{condition.name}'"
+                f"pred must be a bool tensor, got {condition.dtype.name} from '{condition.name}'"
             )
         if condition.sizes != ():
             condition = ops.Reshape(condition, np.zeros(0, np.int32))

@@ -154,7 +154,7 @@ class _Loop:
             if self.maximum is not None:
                 goes_on = ops.LogicalAnd(goes_on, ops.Less(arguments[-1], self.limit))
             if goes_on.dtype != np.bool_:
-                raise TypeError(f"'cond' must give a bool tensor, got {goes_on.dtype}")
+                raise TypeError(f"'cond' must give a bool tensor, got {goes_on.dtype.name}")
             self.condition.outputs = [self.condition.capture(goes_on)]
         with self.body.traced():
             arguments = self._arguments(self.body)

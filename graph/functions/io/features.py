@@ -138,7 +138,7 @@ class RaggedFeature(_RaggedFields):
                 f"Argument `value_key` must be a string; got {type(value_key).__name__}."
             )
         if as_numpy(row_splits_dtype) not in (np.dtype(np.int32), np.dtype(np.int64)):
-            raise ValueError("row_splits_dtype must be int32 or int64, got {row_splits_dtype}")
+            raise ValueError(f"row_splits_dtype must be int32 or int64, got {row_splits_dtype}")
         if not isinstance(partitions, (list, tuple)):
             raise TypeError("Argument `partitions` must be a list or tuple. Received "
                             f"{partitions} of type {type(partitions).__name__}.")  # fmt: skip

@@ -34,7 +34,7 @@ def _require_types(a: Tensor, b: Tensor) -> None:
     if type_name(a.dtype) not in types:
         raise TypeError(
             f"'a' has invalid dtype `<dtype: '{type_name(a.dtype)}'>` not in supported dtypes: "
-            f"`frozenset({{{', '.join(types)}}})`"
+            f"`frozenset({{{', '.join(f'tf.{kind}' for kind in types)}}})`."
         )
     if a.dtype != b.dtype:
         names = (f"<dtype: '{type_name(x.dtype)}'>" for x in (a, b))

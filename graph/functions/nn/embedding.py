@@ -76,8 +76,8 @@ def _ragged_ids(params: object, ids: RaggedTensor) -> Tensor:
     if flat.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
         raise ValueError(
             "The values contained by the inputs have type "
-            f"{flat.dtype} and cannot be processed. All values should be indices, either of type "
-            "`int32` or `int64`."
+            f"{flat.dtype.name} and cannot be processed. All values should be indices, either of "
+            "type `int32` or `int64`."
         )
     return flat
 

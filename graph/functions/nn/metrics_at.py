@@ -395,6 +395,8 @@ def _among_best(name: str, is_recall: bool, doc: str) -> Callable[..., Metric]:
         default = f"{metric.__name__.removesuffix('_at_top_k')}{suffix}"
         with name_scope(name, default, [predictions_idx, labels, weights]) as scope:
             guesses = cast(convert_to_tensor(predictions_idx), np.int64)
+            if guesses.sizes is not None and len(guesses.sizes) < 2:
+                raise ValueError(f"Shape must be at least rank 2 but is rank {len(guesses.sizes)}")
             factors = None if weights is None else convert_to_tensor(weights)
             right, counted, missed = _hits(_labels(labels, guesses), guesses, class_id)
             hits, new_hits = _summed(right, factors, f"true_positive{suffix}")

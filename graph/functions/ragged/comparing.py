@@ -54,7 +54,9 @@ def where(
     with name_scope(name, "RaggedWhere"):
         first, second = as_ragged(x), as_ragged(y)
         if first.dtype != second.dtype:
-            raise ValueError(f"x and y must be of one type, got {first.dtype} and {second.dtype}")
+            raise ValueError(
+                f"x and y must be of one type, got {first.dtype.name} and {second.dtype.name}"
+            )
         if isinstance(flags, RaggedTensor):
             parts = (first, second)
             if all(isinstance(part, RaggedTensor) for part in parts):

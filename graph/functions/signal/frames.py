@@ -124,7 +124,7 @@ def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None
         step_tensor = convert_to_tensor(frame_step, name="frame_step")
         step_tensor.get_shape().assert_has_rank(0)
         if step_tensor.dtype.kind not in "iu":
-            raise ValueError(f"frame_step must be an integer. Got {step_tensor.dtype}")
+            raise ValueError(f"frame_step must be an integer. Got {step_tensor.dtype.name}")
         step = scalar(step_tensor, "frame_step")
         n, length = size_at(frames, -2), size_at(frames, -1)
         total = 0 if isinstance(n, int) and n == 0 else (n - 1) * step + length

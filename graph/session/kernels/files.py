@@ -122,7 +122,7 @@ def _restored(bundle: Bundle | SliceTable, key: str, text: str, tensor: Tensor) 
         value = bundle.read(key)
     if value.dtype != tensor.dtype:
         raise ValueError(
-            f"tensor_name = {key}; expected dtype {tensor.dtype} does not equal original "
+            f"tensor_name = {key}; expected dtype {tensor.dtype.name} does not equal original "
             f"dtype {value.dtype}"
         )
     return value

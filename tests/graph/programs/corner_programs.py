@@ -452,7 +452,87 @@ def padded_flags(tf):
         }
 
 
+class _Known:
+    """What adds itself to a tensor."""
+
+    def __radd__(self, other):
+        return f"{other.name} and it"
+
+
+class _Refusing:
+    def __radd__(self, other):
+        raise TypeError("not that one")
+
+
+class _Leaving:
+    def __radd__(self, other):
+        return NotImplemented
+
+
+def error_of(function):
+    """The type and the words of the error that a function raises."""
+    try:
+        function()
+    except (TypeError, ValueError) as error:
+        return [type(error).__name__, str(error)]
+    return None
+
+
+def words_of_types(tf):
+    """Types in texts, and what refuses them."""
+    x, i = tf.constant([1.0]), tf.constant([1])
+    number = tf.Variable(1.5)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    return {
+        "bits": [(i & i).name, (i | 2).name, (3 ^ i).name, (~i).name],
+        "texts": [f"{tf.float32}", f"{x.dtype}", f"{tf.string!r}"],
+        "assert": error_of(lambda: tf.debugging.assert_integer(x)),
+        "hot": error_of(lambda: tf.one_hot([0], 2, 1.0, 0.0, dtype=tf.int32)),
+        "uniform": error_of(lambda: tf.random_uniform([2], dtype=tf.string)),
+        "minimum": error_of(lambda: tf.saturate_cast(tf.constant(["a"]), tf.int8)),
+        "loss": error_of(lambda: optimizer.compute_gradients(tf.constant(1), [number])),
+        "invert": error_of(lambda: ~x),
+    }
+
+
+def other_sides(tf):
+    """A sum whose other side is no tensor, with an operator of its own or without."""
+    x = tf.constant([1.0])
+    refused = {kind.__name__: error_of(lambda k=kind: x + k()) for kind in (_Refusing, _Leaving)}
+    leading = {name: [kind, words[:40]] for name, (kind, words) in refused.items()}
+    return {"sum": x + _Known(), **leading}
+
+
+def shapes_of_texts(tf):
+    """What is no shape."""
+
+    def filled(sizes):
+        return tf.fill(sizes, 0)
+
+    return {
+        "text": error_of(lambda: tf.TensorShape("abc")),
+        "dict": error_of(lambda: tf.TensorShape({"a": 1})),
+        "array": error_of(lambda: tf.TensorShape(np.array([1.5, 2.0]))),
+        "list": error_of(lambda: tf.TensorShape([1, "a"])),
+        "placeholder": error_of(lambda: tf.placeholder(tf.float32, "abc")),
+        "default": error_of(lambda: tf.placeholder_with_default(1.0, [2, -3])),
+        "sizes below": [
+            error_of(lambda make=make: make([2, -3]))[1][:42] for make in (tf.zeros, filled)
+        ],
+        "sizes": tf.TensorShape(np.array([1, 2])).as_list(),
+    }
+
+
+def ranks_of_metrics(tf):
+    """Metrics of one row that is no matrix."""
+    row = tf.constant([0.1, 0.2])
+    metrics = (tf.metrics.recall_at_k, tf.metrics.precision_at_k)
+    words = [error_of(lambda m=metric: m(np.int64([1]), row, 1)) for metric in metrics]
+    return {"words": [[kind, text[:43]] for kind, text in words]}
+
+
 PROGRAMS = (
+    *(words_of_types, other_sides, shapes_of_texts, ranks_of_metrics),
     padded_flags,
     *(named_results, ignored_indices, sorted_axes),
     *(refused_layers, getters_called, window_names),

@@ -124,7 +124,10 @@ def test_input_spec():
         (tf.layers.InputSpec(ndim=3), "expected ndim=3, found ndim=2"),
         (tf.layers.InputSpec(max_ndim=1), "expected max_ndim=1, found ndim=2"),
         (tf.layers.InputSpec(min_ndim=3), "expected min_ndim=3, found ndim=2"),
-        (tf.layers.InputSpec(dtype=tf.int32), "expected dtype=int32, found dtype=float32"),
+        (
+            tf.layers.InputSpec(dtype=tf.int32),
+            "expected dtype=int32, found dtype=<dtype: 'float32'>",
+        ),
         (tf.layers.InputSpec(axes={1: 4}), "expected axis 1 of input shape to have value 4"),
         (tf.layers.InputSpec(shape=[2, 4]), r"expected shape=\(2, 4\), found shape=\(2, 3\)"),
     ]
