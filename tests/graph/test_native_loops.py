@@ -274,6 +274,18 @@ PROGRAMS = [
 ]
 
 
+def array_that_grows_in_a_bounded_loop():
+    """Its size is read between the loop and its gradient, which needs the lists of the loop."""
+    x = tf.constant(np.arange(15, dtype=F32).reshape(5, 3))
+    array = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+
+    def step(i, array):
+        return i + 1, array.write(i, tf.sin(x[i]) * tf.cast(i, tf.float32))
+
+    y = tf.while_loop(lambda i, _: i < 5, step, (0, array))[1].stack()
+    return [y, *tf.gradients(y, x)]
+
+
 def recurrent_of_any_length():
     """The steps come from one array, and what is emitted goes to another that grows."""
     n, x = limit(), tf.constant(np.random.RandomState(0).randn(9, 2, 3).astype(F32))
@@ -323,7 +335,7 @@ def test_same_values_without_python(index, threads, monkeypatch):
 
 @pytest.mark.parametrize(
     "program",
-    [arrays_of_any_size, recurrent_of_any_length],
+    [arrays_of_any_size, array_that_grows_in_a_bounded_loop, recurrent_of_any_length],
     ids=lambda program: program.__name__,
 )
 def test_arrays_of_control_flow_v1(program, monkeypatch, control_flow_v1):
