@@ -15,7 +15,7 @@ import numpy as np
 
 from ...engine.families.elementwise import elementwise
 from ...engine.families.layout import fill, move
-from ...engine.plan.buffer import ARENA, PERSISTENT, Buffer, Storage, arena, constant
+from ...engine.plan.buffer import ARENA, PERSISTENT, Buffer, Storage, arena, constant, persistent
 from ...schema import dtypes
 from ..core.operation_errors import failed
 from ..core.shapes import Shape, is_static
@@ -160,6 +160,20 @@ def moved(program: Program, x: ListBuffer, memory: Buffer) -> ListBuffer:
     return ListBuffer(
         x.element_dtype, x.element, x.length, memory, n_pushed=x.n_pushed, inner=x.inner
     )
+
+
+def lasting(program: Program, x: ListBuffer) -> ListBuffer | None:
+    """The list in memory that later stages have; None where there can be none."""
+    if x.inner or x.levels or not is_static(x.element) or x.element_dtype.hasobject:
+        return None
+    memory = x.items if x.grows else growing(x.element, x.element_dtype)
+    if memory is None:
+        return None
+    if not x.grows:
+        moved(program, x, memory)
+    length = persistent((), INT32)
+    move(program, x.count, length)
+    return ListBuffer(x.element_dtype, x.element, length, memory)
 
 
 def place(

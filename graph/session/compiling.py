@@ -187,14 +187,27 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
                 self.variables.require(stage, tensor.op, stage.operands[tensor])
         operands = stage.operands
         readable -= {x for x in readable if _lasts(operands[x])}.difference(self.fetched)
-        for tensor in readable:
-            self._box(stage, tensor)
+        for tensor in tuple(readable):
+            if self._keep_list(stage, tensor):
+                readable.remove(tensor)
+            else:
+                self._box(stage, tensor)
         try:
             stage.close(readable)
         except Fault as fault:
             raise self._failed(fault) from None
         except MemoryError as error:
             raise errors.ResourceExhaustedError(None, None, str(error)) from None
+
+    def _keep_list(self, stage: PlanStage, tensor: Tensor) -> bool:
+        """Lets a list that nobody fetches be in memory that later stages have, where it can."""
+        buffer = stage.operands[tensor]
+        if tensor in self.fetched or not isinstance(buffer, ListBuffer):
+            return False
+        whole = list_buffer.lasting(stage.program, buffer)
+        if whole is not None:
+            stage.operands[tensor] = whole
+        return whole is not None
 
     def _bound(self, name: Tensor, array: np.ndarray) -> Buffer:
         check_size(self.state.limits, name.op, name.name, array.shape)

@@ -1,8 +1,9 @@
 """Tensor arrays of TensorFlow 1 as memory of the engine: loops write and read without Python.
 
-What a handle stands for is known while compiling: an array whose size has a value then, and whose
-elements have one shape, is memory that instructions change. Where an operation has no row here the
-array becomes an object (tensor_arrays.py) with the elements it has by then, for all that follows.
+What a handle stands for is known while compiling: an array whose elements have one shape is memory
+that instructions change, which grows where its size has no value yet. Where an operation has no row
+here the array becomes an object (tensor_arrays.py) with the elements it has by then, for all that
+follows.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from ...engine.plan.buffer import Buffer, arena, constant, persistent
 from ...schema import dtypes
 from ..core.shapes import Shape, is_static, merge
+from ..emit.growing_memory import growing
 from ..emit.list_buffer import MAX_LIST_BYTES, fits
 from ..emit.lists import ADDED
 from . import engine_stacks
@@ -40,20 +42,22 @@ class ArrayBuffer(HandleBuffer):
     Args:
         name: The operation's, for messages.
         element_dtype: Of the elements.
-        n: How many there are.
+        n: How many there are; None where that is known only in the run.
+        state: The memory for which of them were written and read.
         sizes: What was said of their shape.
         clears, is_identical, adds_up: As of `TensorArray`.
 
     Attributes:
         element: The elements' shape, once one was written or read.
-        items: [n, size of an element]; None where the shape is not known yet.
-        state: uint8 [n]: which were written and read.
+        items: [room, size of an element]; None where the shape is not known yet.
+        counts: int64 [2]: how many elements there are, and how many writes may make of them.
+        state: uint8 [room]: which were written and read.
         generation: int64 [1]: how many arrays were made in this memory.
         gradients: The arrays of its gradients, by the names of the computations.
     """
 
     __slots__ = (
-        *("adds_up", "clears", "element", "element_dtype", "generation", "gradients"),
+        *("adds_up", "clears", "counts", "element", "element_dtype", "generation", "gradients"),
         *("is_identical", "items", "n", "name", "sizes", "state"),
     )
 
@@ -61,7 +65,8 @@ class ArrayBuffer(HandleBuffer):
         self,
         name: str,
         element_dtype: np.dtype,
-        n: int,
+        n: int | None,
+        state: Buffer,
         sizes: Shape,
         *,
         clears: bool = True,
@@ -73,7 +78,8 @@ class ArrayBuffer(HandleBuffer):
         self.clears, self.is_identical, self.adds_up = clears, is_identical, adds_up
         self.element: tuple[int, ...] | None = None
         self.items: Buffer | None = None
-        self.state = persistent((n,), np.uint8)
+        self.state = state
+        self.counts = persistent((2,), np.int64)
         self.generation = persistent((1,), np.int64)
         self.gradients: dict[str, ArrayBuffer] = {}
 
@@ -91,11 +97,10 @@ class ArrayBuffer(HandleBuffer):
             merge(self.sizes, element)
         except ValueError:
             return None
-        size = prod(element)
-        if not 0 < size * self.n * self.element_dtype.itemsize <= MAX_LIST_BYTES:
-            return None
         if self.items is None:
-            self.element, self.items = element, persistent((self.n, size), self.element_dtype)
+            self.items = _memory(self.n, (prod(element),), self.element_dtype)
+        if self.items is not None:
+            self.element = element
         return self.items
 
     def family(self) -> list[HandleBuffer]:
@@ -103,31 +108,33 @@ class ArrayBuffer(HandleBuffer):
         return [self, *(x for array in self.gradients.values() for x in array.family())]
 
     def parts(self) -> list[Buffer]:
-        """State, generation and elements of the family."""
-        parts = [self.state, self.generation]
+        """State, counts, generation and elements of the family."""
+        parts = [self.state, self.counts, self.generation]
         parts += [] if self.items is None else [self.items]
         return [*parts, *(part for array in self.gradients.values() for part in array.parts())]
 
     def objects(self, arrays: Iterator[np.ndarray]) -> list[np.ndarray]:
         """The family as objects."""
-        array = TensorArray(
-            self.name,
-            dtypes.array_dtype(self.element_dtype),
-            self.n,
-            self.sizes,
-            clears=self.clears,
-            is_identical=self.is_identical,
-        )
-        return self._filled(array, arrays, None)
+        return self._filled(None, arrays, None)
 
     def _filled(
-        self, array: TensorArray, arrays: Iterator[np.ndarray], generation: int | None
+        self, array: TensorArray | None, arrays: Iterator[np.ndarray], generation: int | None
     ) -> list[np.ndarray]:
         """The handles of the family of an array, whose elements are of a generation."""
-        state, (mine,) = next(arrays), next(arrays).tolist()
+        state, (n, limit), (mine,) = next(arrays), next(arrays).tolist(), next(arrays).tolist()
         rows = next(arrays) if self.items is not None else state
+        if array is None:
+            array = TensorArray(
+                self.name,
+                dtypes.array_dtype(self.element_dtype),
+                n,
+                self.sizes,
+                is_dynamic=limit > n,
+                clears=self.clears,
+                is_identical=self.is_identical,
+            )
         if self.element is not None and generation in (None, mine):
-            for i in np.flatnonzero(state).tolist():
+            for i in np.flatnonzero(state[:n]).tolist():
                 value = rows[i].reshape(self.element).copy()
                 array.restore(i, value, was_read=bool(state[i] & READ))
         handles = [handle_of(array)]
@@ -136,19 +143,34 @@ class ArrayBuffer(HandleBuffer):
         return handles
 
 
+def _memory(n: int | None, element: tuple[int, ...], dtype: np.dtype) -> Buffer | None:
+    """Memory for `n` elements, or for any number of them; None where there can be none."""
+    if n is None:
+        return growing(element, dtype)
+    nbytes = n * prod(element) * dtype.itemsize
+    return persistent((n, *element), dtype) if 0 < nbytes <= MAX_LIST_BYTES else None
+
+
 def _create(program: Program, op: Site, inputs: Sequence[Buffer]) -> Emitted:
-    size, dtype = inputs[0].value, cast("np.dtype", op.get_attr("dtype"))
-    if size is None or size.ndim or size <= 0 or op.get_attr("dynamic_size") or not fits(dtype):
+    size, dtype = inputs[0], cast("np.dtype", op.get_attr("dtype"))
+    may_grow = bool(op.get_attr("dynamic_size"))
+    if size.ndim or not fits(dtype) or (size.value is not None and size.value < 0):
+        return None
+    n = None if size.value is None or may_grow else int(size.value)
+    state = _memory(n, (), np.dtype(np.uint8))
+    if state is None:
         return None
     array = ArrayBuffer(
         cast("bytes", op.get_attr("tensor_array_name")).decode() or op.name,
         dtype,
-        int(size),
+        n,
+        state,
         cast("Shape", op.get_attr("element_shape")),
         clears=bool(op.get_attr("clear_after_read")),
         is_identical=bool(op.get_attr("identical_element_shapes")),
     )
-    program.call("arrays.create", array.generation, array.state)
+    operands = size.ravel(), array.generation, array.counts, array.state
+    program.call("arrays.create", *operands, may_grow=int(may_grow))
     return [array, constant(FLOW)]
 
 
@@ -158,10 +180,14 @@ def _gradient(program: Program, op: Site, inputs: Sequence[Buffer]) -> Emitted:
         return None
     gradient = array.gradients.get(source)
     if gradient is None:
+        state = _memory(array.n, (), np.dtype(np.uint8))
+        if state is None:
+            return None
         name = f"{array.name}@{source}"
-        gradient = ArrayBuffer(name, array.element_dtype, array.n, array.sizes, adds_up=True)
+        gradient = ArrayBuffer(name, array.element_dtype, array.n, state, array.sizes, adds_up=True)
         array.gradients[source] = gradient
-    program.call("arrays.follow", array.generation, gradient.generation, gradient.state)
+    later = gradient.generation, gradient.counts, gradient.state
+    program.call("arrays.follow", array.generation, array.counts, *later)
     return [gradient, constant(FLOW)]
 
 
@@ -174,7 +200,7 @@ def _write_rows(program: Program, array: ArrayBuffer, indices: Buffer, rows: Buf
         return None
     rows = rows.reshape((indices.size, items.shape[1]))
     kernel = "arrays.add" if array.adds_up else "arrays.write"
-    program.call(kernel, indices, rows, array.state, items)
+    program.call(kernel, indices, rows, array.counts, array.state, items)
     return [constant(FLOW)]
 
 
@@ -189,12 +215,13 @@ def _read_rows(
         return None
     out = arena((indices.size, *(array.element or ())), array.element_dtype)
     rows = out.reshape((indices.size, items.shape[1]))
-    program.call("arrays.read", indices, array.state, items, rows, way=array.way)
+    operands = indices, array.counts, array.state, items, rows
+    program.call("arrays.read", *operands, way=array.way)
     return out
 
 
-def _all(array: ArrayBuffer) -> Buffer:
-    return constant(np.arange(array.n, dtype=np.int32))
+def _all(n: int) -> Buffer:
+    return constant(np.arange(n, dtype=np.int32))
 
 
 def _write(program: Program, op: Site, inputs: Sequence[Buffer]) -> Emitted:
@@ -211,13 +238,14 @@ def _scatter(program: Program, op: Site, inputs: Sequence[Buffer]) -> Emitted:
 
 def _split(program: Program, op: Site, inputs: Sequence[Buffer]) -> Emitted:
     array, rows, lengths = inputs[:3]
-    if not isinstance(array, ArrayBuffer) or lengths.value is None or not rows.ndim:
+    if not isinstance(array, ArrayBuffer) or array.n is None:
         return None
-    length = rows.shape[0] // array.n
-    if not np.array_equal(lengths.value, [length] * array.n) or rows.shape[0] != length * array.n:
+    if lengths.value is None or not rows.ndim:
         return None
-    pieces = rows.reshape((array.n, length, *rows.shape[1:]))
-    return _write_rows(program, array, _all(array), pieces)
+    n, length = array.n, rows.shape[0] // array.n
+    if not np.array_equal(lengths.value, [length] * n) or rows.shape[0] != length * n:
+        return None
+    return _write_rows(program, array, _all(n), rows.reshape((n, length, *rows.shape[1:])))
 
 
 def _declared(op: Site) -> Shape:
@@ -244,9 +272,9 @@ def _gather(program: Program, op: Site, inputs: Sequence[Buffer]) -> Emitted:
 
 def _concat(program: Program, op: Site, inputs: Sequence[Buffer]) -> Emitted:
     array = inputs[0]
-    if not isinstance(array, ArrayBuffer) or not array.element:
+    if not isinstance(array, ArrayBuffer) or not array.element or array.n is None:
         return None
-    rows = _read_rows(program, array, _all(array), array.element)
+    rows = _read_rows(program, array, _all(array.n), array.element)
     if rows is None:
         return None
     n, length, *sizes = rows.shape
@@ -255,7 +283,13 @@ def _concat(program: Program, op: Site, inputs: Sequence[Buffer]) -> Emitted:
 
 def _size(program: Program, op: Site, inputs: Sequence[Buffer]) -> Emitted:
     array = inputs[0]
-    return [constant(np.int32(array.n))] if isinstance(array, ArrayBuffer) else None
+    if not isinstance(array, ArrayBuffer):
+        return None
+    if array.n is not None:
+        return [constant(np.int32(array.n))]
+    out = arena((), np.int32)
+    program.call("arrays.count", array.counts, out.ravel())
+    return [out]
 
 
 def _same(program: Program, op: Site, inputs: Sequence[Buffer]) -> Emitted:

@@ -32,6 +32,7 @@ FAULTS = {
     **dict.fromkeys(("FloorDiv", "FloorMod"), "Integer division by zero"),
     "RandomUniformInt": "Need minval < maxval, got {value} >= {limit}",
     "StridedSlice": "slice index {value} of dimension {axis} out of bounds.",
+    "TensorArrayV3": "Size should be >= 0.",
     "TensorListGetItem": "Trying to access element {value} in a list with {limit} elements.",
     "TensorListPopBack": "Trying to pop from an empty list.",
     "TensorListReserve": (
@@ -81,7 +82,6 @@ def _element_words(fault: Fault) -> str:
         name=holder_name(fault.tag).decode(),
         index=fault.value,
         size=fault.limit,
-        kind=" is not resizeable and",
         shape=shown(None),
     )
 

@@ -18,7 +18,8 @@ FLOW = np.zeros((), np.float32)
 
 
 WRITE_OUT_OF_RANGE = (
-    "TensorArray {name}: Tried to write to index {index} but array{kind} size is: {size}"
+    "TensorArray {name}: Tried to write to index {index} but array is not resizeable and size is: "
+    "{size}"
 )
 READ_OUT_OF_RANGE = "Tried to read from index {index} but array size is: {size}"
 REFUSED = "TensorArray {name}: Could not write to TensorArray index {index} because "
@@ -166,8 +167,7 @@ class TensorArray:
         self._check()
         size = len(self._elements)
         if index < 0 or (index >= size and not self._is_dynamic):
-            kind = "" if self._is_dynamic else " is not resizeable and"
-            raise self._refused(WRITE_OUT_OF_RANGE, index, kind=kind)
+            raise self._refused(WRITE_OUT_OF_RANGE, index)
         if value.dtype != self._dtype:
             words = f"the value dtype is {value.dtype.name} but TensorArray dtype is "
             raise self._refused(f"{REFUSED}{words}{self._dtype.name}.", index)

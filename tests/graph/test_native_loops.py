@@ -217,7 +217,8 @@ def arrays_of_any_size():
             return i + 1, y, array.write(n - 1 - i, y * tf.cast(i, tf.float32))
 
         after = tf.while_loop(lambda i, *_: i < n, step, (0, x, array))[2]
-        results += [after.stack(), tf.gradients(after.stack(), x)[0]]
+        z = after.stack()
+        results += [z, tf.gradients(z, x)[0]]
     return results
 
 
@@ -273,6 +274,37 @@ PROGRAMS = [
 ]
 
 
+def array_that_grows_in_a_bounded_loop():
+    """Its size is read between the loop and its gradient, which needs the lists of the loop."""
+    x = tf.constant(np.arange(15, dtype=F32).reshape(5, 3))
+    array = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+
+    def step(i, array):
+        return i + 1, array.write(i, tf.sin(x[i]) * tf.cast(i, tf.float32))
+
+    y = tf.while_loop(lambda i, _: i < 5, step, (0, array))[1].stack()
+    return [y, *tf.gradients(y, x)]
+
+
+def recurrent_of_any_length():
+    """The steps come from one array, and what is emitted goes to another that grows."""
+    n, x = limit(), tf.constant(np.random.RandomState(0).randn(9, 2, 3).astype(F32))
+    cell = tf.nn.rnn_cell.BasicRNNCell(4)
+    array = tf.TensorArray(tf.float32, tf.shape(x)[0] + 0 * n).unstack(x)
+
+    def loop_fn(time, output, state, _):
+        state = cell.zero_state(2, tf.float32) if output is None else state
+        finished = tf.fill([2], time >= n)
+        step = tf.cond(finished[0], lambda: tf.zeros([2, 3]), lambda: array.read(time))
+        return finished, step, state, output, None
+
+    with tf.variable_scope("net", initializer=tf.constant_initializer(0.3)):
+        emitted, state, _ = tf.nn.raw_rnn(cell, loop_fn)
+    y = emitted.stack()
+    loss = tf.reduce_sum(y * y) + tf.reduce_sum(state)
+    return [y, state, *tf.gradients(loss, cell.trainable_weights)]
+
+
 def flat(values):
     return [np.asarray(x) for x in tf.nest.flatten(values)]
 
@@ -285,10 +317,7 @@ def results(program, threads=1):
         return [flat(session.run(fetches)) for _ in range(3)]
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("index", range(len(PROGRAMS)))
-def test_same_values_without_python(index, threads, monkeypatch):
-    program = PROGRAMS[index]
+def check_without_python(program, monkeypatch, threads=1):
     with monkeypatch.context() as patch:
         run_by_python(patch)
         expected = results(program)[0]
@@ -296,6 +325,21 @@ def test_same_values_without_python(index, threads, monkeypatch):
     for values in results(program, threads):
         for a, b in zip(values, expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("index", range(len(PROGRAMS)))
+def test_same_values_without_python(index, threads, monkeypatch):
+    check_without_python(PROGRAMS[index], monkeypatch, threads)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [arrays_of_any_size, array_that_grows_in_a_bounded_loop, recurrent_of_any_length],
+    ids=lambda program: program.__name__,
+)
+def test_arrays_of_control_flow_v1(program, monkeypatch, control_flow_v1):
+    check_without_python(program, monkeypatch)
 
 
 def test_second_derivative():

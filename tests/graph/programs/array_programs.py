@@ -121,6 +121,36 @@ def arrays_that_grow(tf):
     return [([y, *tf.gradients(y, x)], {"x:0": k}) for k in ([[1, 2]], [[3, 4], [5, 6]])]
 
 
+def arrays_of_sizes_in_the_run(tf):
+    x = tf.placeholder(tf.float32, [2], name="x")
+    size, n, shift, r = (tf.placeholder(tf.int32, [], name=k) for k in ("size", "n", "shift", "r"))
+
+    def put(i, a):
+        return i + 1, a.write(n - 1 - i + shift, tf.sin(x) * tf.cast(i, tf.float32))
+
+    def runs(name, first, grows, right, wrong):
+        array = tf.TensorArray(
+            tf.float32, first, grows, False, tensor_array_name=name, element_shape=[2]
+        )
+        full = tf.while_loop(lambda i, _: i < n, put, [0, array])[1]
+        y, last = full.stack(), full.read(r)
+        values = [y, full.size(), *tf.gradients(y * y, x)]
+        again = [last, *tf.gradients(last, x)]
+        three = feed(3, 3, 0)
+        rows = [(values, feed(*sizes)) for sizes in right]
+        rows += [([y], feed(*sizes)) for sizes in wrong]
+        rows += [(again, {**three, "r:0": k}) for k in (0, 2)]
+        return rows + [([last], {**three, "r:0": k}) for k in (3, -1)]
+
+    def feed(*sizes):
+        return {"x:0": [0.5, 2], **dict(zip(("size:0", "n:0", "shift:0"), sizes, strict=True))}
+
+    wrong = [(2, 3, 0), (2, 2, -1)]
+    sized = runs("a", size, False, [(4, 4, 0), (3, 2, 1), (5, 2, 0)], wrong)
+    grown = runs("b", 0, True, [(0, 4, 0), (0, 2, 1), (0, 1, 3)], [(0, 3, -1)])
+    return sized + grown + runs("c", size, True, [(2, 4, 0), (6, 2, 1), (3, 3, 0)], [(-1, 1, 0)])
+
+
 def arrays_of_kinds(tf):
     x = tf.placeholder(tf.int32, [3], name="x")
     texts = tf.map_fn(tf.as_string, x, tf.string)

@@ -8,6 +8,7 @@ from array_programs import (
     arrays_across_stages,
     arrays_of_kinds,
     arrays_of_native_and_other_loops,
+    arrays_of_sizes_in_the_run,
     arrays_that_grow,
     arrays_without_elements,
     elements_of_unequal_shapes,
@@ -475,6 +476,12 @@ PROGRAMS = (
     *(assertion_in_loop, maps_in_maps, filled_and_empty, values_that_decide, steps_of_branches),
     *(loops_beside_each_other, bidirectional, wrong_elements, elements_read_again),
     *(elements_without_value, elements_of_unequal_shapes, arrays_of_native_and_other_loops),
-    *(arrays_across_stages, arrays_that_grow, arrays_of_kinds, arrays_without_elements),
+    *(
+        arrays_across_stages,
+        arrays_that_grow,
+        arrays_of_sizes_in_the_run,
+        arrays_of_kinds,
+        arrays_without_elements,
+    ),
     gradients_of_gradients_of_arrays,
 )
