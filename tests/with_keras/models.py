@@ -104,7 +104,6 @@ class Decoder(layers.Layer):
     def call(self, inputs, mask=None):
         x, memory = inputs
         n, length, width = ops.shape(x)
-        memory = ops.reshape(memory, (n, -1, width))
         before = ops.arange(length)[:, None] >= ops.arange(length)
         y = self.attended(x, x, ops.cast(before, x.dtype))
         memory = ops.reshape(memory, (n, -1, width))
