@@ -287,7 +287,7 @@ def _by_name(label: str, sample: Mapping, ports: Sequence[Port]) -> list[Any]:
 
 def _array(label: str, value: Any, port: Port) -> np.ndarray:
     """One array of a sample, of the input's type and shape."""
-    dtype: Any = port.tensor.dtype
+    dtype: Any = np.dtype(port.tensor.dtype)
     where = f"{label}: input '{port.key}'"
     try:
         array = np.asarray(value, None if hasattr(value, "dtype") else dtype)

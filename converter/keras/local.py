@@ -1,9 +1,14 @@
-"""Convolutions with other filters at each place, as one product of matrices for each place."""
+"""Convolutions with other filters at each position, as one product of matrices for each.
+
+patches [positions, batch, elements] times filters [positions, elements, channels]
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
+
+import numpy as np
 
 from ...graph.core.graph import Tensor
 from .activation import activated
@@ -12,34 +17,26 @@ from .registry import Call, layer
 
 
 def locally_connected(n: int) -> Callable[[Call, Tensor], Tensor]:
-    """Writes patches [places, batch, elements] times filters [places, elements, filters]."""
+    """Writes the layer of `n` dimensions, from the filters of any implementation."""
 
     def write(call: Call, x: Tensor) -> Tensor:
         call.require(not call.is_channels_first(), "channels_first is not supported here")
+        *lengths, depth = (
+            call.known(size, "the sizes of the input") for size in call.shape(x, n + 2)[1:]
+        )
+        is_same = call.text("padding", "valid", "same") == "same"
+        windows, strides = call.integers("kernel_size", n), call.integers("strides", n)
         call.check(
-            call.setting("implementation", 1) == 1, "implementation", "1; the others mask a matrix"
+            all(k <= 2 * m for k, m in zip(windows, lengths, strict=True)),
+            *("kernel_size", "at most twice as large as the input"),
         )
-        call.text("padding", "valid")
-        shape = call.shape(x, n + 2)
-        lengths = [call.known(size, "the sizes of the input") for size in shape[1:]]
-        window, strides = call.integers("kernel_size", n), call.integers("strides", n)
+        positions = [
+            _positions(*each, is_same) for each in zip(lengths, windows, strides, strict=True)
+        ]
         (filters,) = call.integers("filters", 1)
-        counts = [(m - k) // s + 1 for m, k, s in zip(lengths[:-1], window, strides, strict=True)]
-        one = [1] * (2 - n)
-        if n == 1:
-            x = call.op("ExpandDims", x, call.constant(1))
-        patches = call.op(
-            "ExtractImagePatches",
-            x,
-            ksizes=[1, *one, *window, 1],
-            strides=[1, *one, *strides, 1],
-            rates=[1] * 4,
-            padding="VALID",
-        )
-        n_positions, n_elements = prod(counts), prod(window) * lengths[-1]
-        rows = call.op("Reshape", patches, call.constant([-1, n_positions, n_elements]))
-        kernel = call.weight("kernel", [n_positions, n_elements, filters])
-        by_position = call.op("Transpose", rows, call.constant([1, 0, 2]))
+        kernel = _kernel(call, positions, lengths, depth, filters)
+        counts = [len(each) for each in positions]
+        by_position = call.op("Transpose", _patches(call, x, positions), call.constant([1, 0, 2]))
         products = call.op("BatchMatMulV2", by_position, kernel)
         y = call.op("Transpose", products, call.constant([1, 0, 2]))
         y = call.op("Reshape", y, call.constant([-1, *counts, filters]))
@@ -48,6 +45,89 @@ def locally_connected(n: int) -> Callable[[Call, Tensor], Tensor]:
         return activated(call, y)
 
     return write
+
+
+def _positions(length: int, window: int, stride: int, is_same: bool) -> np.ndarray:
+    """Where the elements of each window lie in a dimension, some outside: [positions, window]."""
+    count = -(-(length if is_same else length - window + 1) // stride)
+    first = -(window // 2) if is_same else 0
+    return first + np.arange(count)[:, None] * stride + np.arange(window)
+
+
+def _patches(call: Call, x: Tensor, positions: Sequence[np.ndarray]) -> Tensor:
+    """The windows of images padded with zeros: [batch, positions, elements]."""
+    shape = call.shape(x)
+    paddings = [
+        [max(0, -int(p[0, 0])), max(0, int(p[-1, -1]) + 1 - int(m or 0))]
+        for p, m in zip(positions, shape[1:-1], strict=True)
+    ]
+    if any(map(any, paddings)):
+        x = call.op("Pad", x, call.constant([[0, 0], *paddings, [0, 0]]))
+    one = [1] * (2 - len(positions))
+    if one:
+        x = call.op("ExpandDims", x, call.constant(1))
+    strides = [int(p[1, 0] - p[0, 0]) if len(p) > 1 else 1 for p in positions]
+    patches = call.op(
+        "ExtractImagePatches",
+        x,
+        ksizes=[1, *one, *(p.shape[1] for p in positions), 1],
+        strides=[1, *one, *strides, 1],
+        rates=[1] * 4,
+        padding="VALID",
+    )
+    n_elements = prod(p.shape[1] for p in positions) * int(shape[-1] or 0)
+    sizes = [-1, prod(len(p) for p in positions), n_elements]
+    return call.op("Reshape", patches, call.constant(sizes))
+
+
+def _kernel(
+    call: Call, positions: Sequence[np.ndarray], lengths: Sequence[int], depth: int, filters: int
+) -> Tensor:
+    """The filters of each position: [positions, elements, filters].
+
+    Implementation 1 has them so. 2 has a matrix of all inputs and outputs, whose elements outside
+    the windows mean nothing, and 3 those inside, by the output.
+    """
+    implementation = call.setting("implementation", 1)
+    call.check(implementation in (1, 2, 3), "implementation", "1, 2 or 3")
+    n_positions, n_elements = prod(map(len, positions)), prod(p.shape[1] for p in positions)
+    shape = [n_positions, n_elements * depth, filters]
+    if implementation == 1:
+        return call.weight("kernel", shape)
+    inside = _inside(positions, lengths)
+    if implementation == 2:
+        values = _of_matrix(call, positions, lengths, depth, filters)
+        values[~inside] = 0
+    else:
+        value = call.weight_value("kernel", [int(inside.sum()) * depth * filters])
+        values = np.zeros((n_positions, filters, n_elements, depth), value.dtype)
+        values[np.broadcast_to(inside[:, None, :, None], values.shape)] = value
+        values = values.transpose(0, 2, 3, 1)
+    return call.constant_of(values.reshape(shape), values.dtype)
+
+
+def _inside(positions: Sequence[np.ndarray], lengths: Sequence[int]) -> np.ndarray:
+    """Which elements of the windows lie in the image: [positions, elements]."""
+    inside = np.ones((1, 1), bool)
+    for each, length in zip(positions, lengths, strict=True):
+        inside = np.kron(inside, (each >= 0) & (each < length))
+    return inside
+
+
+def _of_matrix(
+    call: Call, positions: Sequence[np.ndarray], lengths: Sequence[int], depth: int, filters: int
+) -> np.ndarray:
+    """The filters in the matrix of implementation 2: [positions, elements, depth, filters]."""
+    counts, n = [len(p) for p in positions], len(positions)
+    matrix = call.weight_value("kernel", [*lengths, depth, *counts, filters])
+    matrix = np.moveaxis(matrix, n, -2)
+    inputs, outputs = [], []
+    for i, (each, length) in enumerate(zip(positions, lengths, strict=True)):
+        axes = [k for k in range(2 * n) if k not in (i, n + i)]
+        inputs.append(np.expand_dims(each.clip(0, length - 1), axes))
+        outputs.append(np.expand_dims(np.arange(len(each)), [*axes, n + i]))
+    values = matrix[(*inputs, *outputs)]
+    return values.reshape(prod(counts), -1, depth, filters)
 
 
 for _n in (1, 2):

@@ -35,6 +35,22 @@ single(
     (4, 3, 3),
     versions=TWO,
 )
+for _implementation, _padding in ((2, "valid"), (2, "same"), (3, "valid"), (3, "same")):
+    _settings = {"implementation": _implementation, "padding": _padding}
+    single(
+        *("images", f"LocallyConnected1D_{_implementation}_{_padding}"),
+        lambda layers, settings=_settings: layers.LocallyConnected1D(3, 4, strides=2, **settings),
+        (7, 2),
+        versions=TWO,
+    )
+    single(
+        *("images", f"LocallyConnected2D_{_implementation}_{_padding}"),
+        lambda layers, settings=_settings: layers.LocallyConnected2D(
+            3, (2, 3), strides=(1, 2), **settings
+        ),
+        (4, 5, 2),
+        versions=TWO,
+    )
 single(
     *("images", "UpSampling2D_any_size"),
     lambda layers: layers.UpSampling2D((2, 3)),
