@@ -109,4 +109,4 @@ def mask_of(call: Call, inputs: Sequence[Tensor], masks: Sequence[Mask]) -> Mask
     if kind in KEEPING:
         return masks[0] if masks else None
     rule = RULES.get(kind)
-    return None if rule is None or not inputs else rule(call, inputs, masks)
+    return None if rule is None or not inputs or not masks else rule(call, inputs, masks)

@@ -191,9 +191,9 @@ class Rewriter:
     def quantize_rounded(self, op: Op) -> None:
         """Makes integers by an operator that rounds what else is read unrounded."""
         x, rounded = op.inputs[0], op.output
-        own = self.scales.of.get(x)
-        if own is not None:
-            op.set_input(0, self.as_integers(x, self.dtype, own, op))
+        params = self.scales.of.get(x)
+        if params is not None:
+            op.set_input(0, self.as_integers(x, self.dtype, params, op))
         op.kind, op.options = "QUANTIZE", None
         self.make_integers(rounded, self.dtype, self.scales.of[rounded])
 
@@ -246,9 +246,9 @@ class Rewriter:
     ) -> Tensor:
         """`tensor` as integers on a scale, made before `reader` or at the end."""
         if (tensor, dtype, params) not in self.integer_forms:
-            own, source = self.scales.of.get(tensor), tensor
-            if self.scales.are_stated and is_float32(tensor) and own not in (None, params):
-                source = self.as_integers(tensor, dtype, own, reader)
+            stated, source = self.scales.of.get(tensor), tensor
+            if self.scales.are_stated and is_float32(tensor) and stated not in (None, params):
+                source = self.as_integers(tensor, dtype, stated, reader)
             result = like(tensor, dtype, params, tensor.name)
             self.insert("QUANTIZE", source, result, reader)
             self.integer_forms[tensor, dtype, params] = result

@@ -82,12 +82,12 @@ def modules(path: str) -> None:
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo
 
-    stored = {}
+    contents = {}
     for name, text in MODULES.items():
         with mlir.make_ir_context():
             content = stablehlo.serialize_portable_artifact(ir.Module.parse(text), "1.8.0")
-        stored[name] = np.frombuffer(content, np.uint8)
-    np.savez(path, **stored)
+        contents[name] = np.frombuffer(content, np.uint8)
+    np.savez(path, **contents)
 
 
 def graphs(path: str) -> None:

@@ -179,6 +179,12 @@ def test_rows_are_dealt_out_by_the_time_they_take():
     assert copy.chunks(3) == 33
 
 
+def compare_pools(monkeypatch, **settings):
+    """Lets short work, too, be tried alone and with a pool; `settings` are others of the runner."""
+    for name, value in {"MAX_COMPARED": 1 << 40, "COMPARISON_TIME": 0, **settings}.items():
+        monkeypatch.setattr(plan_runner, name, value)
+
+
 def test_little_work_is_not_shared(monkeypatch):
     monkeypatch.setattr(plan_runner, "MIN_SHARED", 1 << 40)
     got = np.zeros((1000, 2), np.int64)
@@ -193,11 +199,7 @@ def test_little_work_is_not_shared(monkeypatch):
 @pytest.mark.parametrize(("better", "chunks"), [(np.inf, 3), (0, 1)])
 def test_a_pool_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
     monkeypatch.setattr(instruction, "MIN_STEALING_TIME", 1 << 40)
-    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
-    monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
-    monkeypatch.setattr(plan_runner, "MIN_PROMISING", 1 << 40)
-    monkeypatch.setattr(plan_runner, "MAX_RATIO", better)
-    monkeypatch.setattr(plan_runner, "RETRIES", ())
+    compare_pools(monkeypatch, MIN_PROMISING=1 << 40, MAX_RATIO=better, RETRIES=())
     got = np.zeros((1000, 2), np.int64)
     program, out = Program(threads=3), bound((1000, 2), np.int64)
     program.call("testing.dealt", out, split=1000)
@@ -223,9 +225,7 @@ def test_a_pool_has_to_be_quicker_than_later_runs_too(times, shortest, chunks, m
     n = plan_runner.MIN_COMPARISONS
     clock = np.cumsum([0, *(ns for time in times for _ in range(n) for ns in (time, 0))]).tolist()
     monkeypatch.setattr(instruction, "MIN_STEALING_TIME", 1 << 40)
-    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
-    monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
-    monkeypatch.setattr(plan_runner, "RETRIES", ())
+    compare_pools(monkeypatch, RETRIES=())
     got = np.zeros((1000, 2), np.int64)
     program, out = Program(threads=3), bound((1000, 2), np.int64)
     program.call("testing.dealt", out, split=1000)
@@ -244,10 +244,7 @@ def test_a_pool_has_to_be_quicker_than_later_runs_too(times, shortest, chunks, m
 def test_a_pool_that_met_a_busy_moment_is_tried_again(better, chunks, monkeypatch):
     """It is not quicker at first, as when other processes run; then it is, or is not either."""
     monkeypatch.setattr(instruction, "MIN_STEALING_TIME", 1 << 40)
-    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
-    monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
-    monkeypatch.setattr(plan_runner, "MAX_RATIO", 0)
-    monkeypatch.setattr(plan_runner, "RETRIES", (10,))
+    compare_pools(monkeypatch, MAX_RATIO=0, RETRIES=(10,))
     monkeypatch.setattr(plan_runner, "perf_counter_ns", count().__next__)
     got = np.zeros((1000, 2), np.int64)
     program, out = Program(threads=3), bound((1000, 2), np.int64)
@@ -270,11 +267,7 @@ def test_a_pool_that_met_a_busy_moment_is_tried_again(better, chunks, monkeypatc
 def test_a_pool_whose_workers_are_late_stays_and_is_tried_again(monkeypatch):
     """Its caller does everything, so that its times say nothing of a pool whose workers run."""
     monkeypatch.setattr(instruction, "MIN_STEALING_TIME", 1 << 40)
-    monkeypatch.setattr(plan_runner, "MIN_PROMISING", 0)
-    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
-    monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
-    monkeypatch.setattr(plan_runner, "MAX_RATIO", 0)
-    monkeypatch.setattr(plan_runner, "RETRIES", (10, 10))
+    compare_pools(monkeypatch, MIN_PROMISING=0, MAX_RATIO=0, RETRIES=(10, 10))
     monkeypatch.setattr(thread_pool, "_work_loop", lambda *_: None)
     got = np.zeros((1000, 2), np.int64)
     program, out = Program(threads=3), bound((1000, 2), np.int64)
@@ -294,11 +287,7 @@ def test_a_pool_whose_workers_are_late_stays_and_is_tried_again(monkeypatch):
 
 def test_a_refused_run_decides_nothing(monkeypatch):
     """A run that ends early is no trial of a pool."""
-    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
-    monkeypatch.setattr(plan_runner, "COMPARISON_TIME", 0)
-    monkeypatch.setattr(plan_runner, "MIN_PROMISING", 1 << 40)
-    monkeypatch.setattr(plan_runner, "MAX_RATIO", 0)
-    monkeypatch.setattr(plan_runner, "RETRIES", ())
+    compare_pools(monkeypatch, MIN_PROMISING=1 << 40, MAX_RATIO=0, RETRIES=())
     program, x, out = Program(threads=2), bound((64,), i32), arena((64,), i32)
     program.call("testing.digits", x, out, split=64)
     program.keep(out)

@@ -89,7 +89,7 @@ def _described(what: object) -> Generator[None]:
     try:
         yield
     except (AttributeError, LookupError, NotImplementedError, TypeError, ValueError) as error:
-        raise ModelError(f"{what} cannot be described: {error}") from None
+        raise ModelError(f"{what} cannot be described: {error}") from error
 
 
 def can_export(model: Any) -> bool:
@@ -180,11 +180,11 @@ def known_class(value: Any) -> str:
         return value
     bases = getattr(value, "__mro__", ())
     is_model = any(base.__name__ == "Model" and _is_of_keras(base) for base in bases)
-    own = {"call", "__call__", *(["get_config"] if is_model else [])}  # not that of its layers
+    methods = {"call", "__call__", *(["get_config"] if is_model else [])}  # not that of its layers
     for base in bases:
         if _is_of_keras(base):
             return base.__name__
-        if own & vars(base).keys():
+        if methods & vars(base).keys():
             return ""
     return ""
 

@@ -34,9 +34,9 @@ def _wrapped(call: Call, place: Tensor, n: int) -> Tensor:
 def _reflected(call: Call, place: Tensor, n: int) -> Tensor:
     """Places beside images as those within, the edges being mirrors."""
     period = like(call, 2 * n, place)
-    rest = call.op("FloorMod", place, period)
-    back = call.op("Sub", like(call, 2 * n - 1, place), rest)
-    return call.op("SelectV2", call.op("Less", rest, like(call, n, place)), rest, back)
+    remainder = call.op("FloorMod", place, period)
+    back = call.op("Sub", like(call, 2 * n - 1, place), remainder)
+    return call.op("SelectV2", call.op("Less", remainder, like(call, n, place)), remainder, back)
 
 
 INSIDE: dict[str, Callable[[Call, Tensor, int], Tensor]] = {
@@ -155,10 +155,10 @@ def _pixel(
 def _mirrored(call: Call, index: Tensor, size: Tensor, is_edge_doubled: bool) -> Tensor:
     """Whole numbers in [0, size) from beyond, by two sizes as Keras on TensorFlow counts them."""
     period = call.op("Mul", size, call.constant(2))
-    rest = call.op("FloorMod", call.op("Abs", index), period)
-    back = call.op("Sub", period, rest)
+    remainder = call.op("FloorMod", call.op("Abs", index), period)
+    back = call.op("Sub", period, remainder)
     back = call.op("Sub", back, call.constant(1)) if is_edge_doubled else back
-    return call.op("SelectV2", call.op("Less", rest, size), rest, back)
+    return call.op("SelectV2", call.op("Less", remainder, size), remainder, back)
 
 
 def _clipped(call: Call, index: Tensor, size: Tensor) -> Tensor:

@@ -91,6 +91,8 @@ def take_along_axis(call: Call, x: Tensor, indices: Any, axis: Any = None) -> Te
     if axis is None:
         x, indices = (call.op("Reshape", v, call.constant([-1])) for v in (x, indices))
     rank = len(call.shape(x))
+    indices_rank = len(call.shape(indices))
+    call.require(indices_rank == rank, f"indices must have {rank} dimensions, got {indices_rank}")
     axis = axis_of(call, axis or 0, rank)
     x, indices = _fitted(call, x, indices, axis), _fitted(call, indices, x, axis)
     indices = counted_from_front(call, indices, call.size(x, axis))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -363,7 +364,7 @@ def _patches_of_volumes(
     is_one = len(call.shape(x)) == 4
     x = call.op("ExpandDims", x, call.constant(0)) if is_one else x
     n = call.known(call.shape(x)[4], "the channels")
-    n_values = n * int(np.prod(integers(call, size, "size")))
+    n_values = n * prod(positive(call, length, "size") for length in size)
     call.require(n_values <= MAX_KERNEL, f"windows must have at most {MAX_KERNEL} values")
     kernel = np.eye(n_values).reshape(*size, n, n_values)
     steps = size if strides is None else strides

@@ -11,7 +11,7 @@ from ..registry import Call, is_integer
 from .arrange import integers
 from .layouts import channels_last, over_sequences
 from .numerics import like
-from .operations import dtype_of, floating, operands, operation, tensor
+from .operations import axis_of, dtype_of, floating, operands, operation, tensor
 from .products import dims_of
 from .transforms import gaussian, number_of, positive
 
@@ -224,7 +224,7 @@ def evenly_spaced(
     n = positive(call, num, "num")
     step = call.op("Sub", y, x)
     rank = len(call.shape(step))
-    axis = axis if axis >= 0 else axis + rank + 1
+    axis = axis_of(call, axis, rank + 1)
     shares = np.arange(n) / max(n - 1 if endpoint else n, 1)
     shares = like(call, shares.reshape([-1 if i == axis else 1 for i in range(rank + 1)]), x)
     short = rank - len(call.shape(x))

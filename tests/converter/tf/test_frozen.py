@@ -204,11 +204,11 @@ def test_bodies_of_functions_that_are_not_called_are_not_made(tmp_path, monkeypa
     function = message.library.function.add()
     function.signature.name = "unused"
     function.node_def.add(name="zero", op="NoOp")
-    made = []
+    names = []
     body = Function.body
     monkeypatch.setattr(
-        Function, "body", lambda self, *args: made.append(self.name) or body(self, *args)
+        Function, "body", lambda self, *args: names.append(self.name) or body(self, *args)
     )
     (tmp_path / "g.pb").write_bytes(message.SerializeToString())
     frozen.load(tmp_path / "g.pb", ["x"], ["negative"])
-    assert made == []
+    assert names == []
