@@ -25,7 +25,9 @@ Monomial = tuple[tuple["Atom", int], ...]
 
 SYMBOL, OPAQUE = "symbol", "opaque"
 FLOOR, MAX, MIN, BROADCAST, WRAP = "floor", "max", "min", "broadcast", "wrap"
+REPLACEABLE = (FLOOR, MAX, MIN, BROADCAST)  # by what bounds them, in proofs
 DEPTH = 8  # of proofs that a size is not negative
+MAX_PROOFS = 3**DEPTH  # of sums with functions replaced; the more there are, the less deep
 MAX_ARGS = 6  # of a max or min that others are flattened into
 CACHE_SIZE = 4096  # results of each function
 
@@ -470,12 +472,20 @@ def not_negative(x: Extent, depth: int = DEPTH) -> bool:
     low = _lower_bound(x)
     if low is not None and low >= 0:
         return True
+    if x.reference < 0:
+        return False
+    functions = [
+        (monomial, c)
+        for monomial, c in x.terms
+        if len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0].kind in REPLACEABLE
+    ]
+    while depth and len(functions) ** depth > MAX_PROOFS:
+        depth -= 1
     if not depth:
         return False
     return any(
         _is_sum_not_negative(monomial[0][0], c, subtract(x, dim_of({monomial: c})), depth - 1)
-        for monomial, c in x.terms
-        if len(monomial) == 1 and monomial[0][1] == 1
+        for monomial, c in functions
     )
 
 

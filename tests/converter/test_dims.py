@@ -1,5 +1,7 @@
 """Sizes as expressions: they evaluate as integers do, and equal ones are the same object."""
 
+from functools import reduce
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -165,3 +167,21 @@ def test_nested_sizes_take_no_time_that_grows_with_their_text():
     assert dims.not_negative(x)
     assert not dims.not_negative(dims.subtract(x, 2))
     assert evaluate(x, {"h": 8, "w": 4}) == 8
+
+
+def test_sums_of_many_limited_counts_are_given_up(monkeypatch):
+    """Detections of ninety classes, of each as many as its limit."""
+    n_proofs, prove = 0, dims._is_sum_not_negative
+
+    def counted(*args):
+        nonlocal n_proofs
+        n_proofs += 1
+        assert n_proofs <= dims.MAX_PROOFS
+        return prove(*args)
+
+    monkeypatch.setattr(dims, "_is_sum_not_negative", counted)
+    counts = [dims.smallest(dims.symbol(f"count{i}", 7), 300) for i in range(90)]
+    total = reduce(dims.add, counts)
+    assert dims.not_negative(total)
+    assert not dims.not_negative(dims.subtract(total, 100))
+    assert not dims.not_negative(dims.subtract(700, total))

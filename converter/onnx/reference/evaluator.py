@@ -18,7 +18,14 @@ from ..names import domain_of, names_read, qualified, schema_of
 from . import arrays, classifiers, fused, images, loops, quantized
 from .checks import CHECKS
 from .images import resize, upsample
-from .pools import average_pool, global_lp_pool, global_max_pool, lp_pool, max_pool
+from .pools import (
+    average_pool,
+    global_lp_pool,
+    global_max_pool,
+    lp_pool,
+    max_pool,
+    whole_windows,
+)
 from .recurrent import recurrent
 
 if TYPE_CHECKING:
@@ -45,6 +52,7 @@ UNKNOWN = frozenset(
     }
 )
 """Operators that the evaluator does not have."""
+POOLS = frozenset({"AveragePool", "LpPool", "MaxPool"})
 REFUSALS = (
     *(ArithmeticError, RuntimeError, TypeError, ValueError, IndexError, NotImplementedError),
 )
@@ -58,6 +66,8 @@ class OnnxOracle:
         self._source = source
         self.inputs = [port.tensor for port in source.inputs]
         self.outputs = [port.name for port in source.outputs]
+        shapes = [tensor.sizes for tensor in self.inputs]
+        self._has_unknown_images = any(shape is None or None in shape[1:] for shape in shapes)
 
     @property
     def integer_casts(self) -> list[tuple[str, np.dtype]]:
@@ -123,6 +133,8 @@ class OnnxOracle:
                 raise DeadlineExceededError(None, None, f"{node.op_type} '{node.name}'")
             feeds = {name: _with_texts(values[name]) for name in names_read(node) if name}
             try:
+                if self._has_unknown_images and qualified(node.domain, node.op_type) in POOLS:
+                    whole_windows(_attributes(node), feeds[node.input[0]])
                 with np.errstate(all="ignore"), loops.limited(end, memory):
                     results = evaluate(node, self._source.opsets, feeds, self._source.functions)
             except REFUSALS as error:

@@ -29,6 +29,15 @@ class _Slide(NamedTuple):
     pads: tuple[int, int]
 
 
+def whole_windows(attributes: Attributes, x: np.ndarray) -> None:
+    """A check of images whose sizes a file does not know: TFLite pools no part of a window."""
+    if any(
+        s.positions.shape[0] == 1 and s.positions.max() >= s.size + s.pads[1]
+        for s in _slides({**attributes, "ceil_mode": 0}, x.shape[2:])
+    ):
+        raise ValueError(f"the image {x.shape[2:]} is smaller than the first window")
+
+
 def max_pool(attributes: Attributes, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """MaxPool and its indices."""
     slides, sizes = _slides(attributes, x.shape[2:]), x.shape[2:]

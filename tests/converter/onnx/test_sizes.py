@@ -125,6 +125,19 @@ def test_scattered_slices_of_a_free_image(litert):
     agrees_at(IMAGES, free_model(nodes, (5, 3, 6, 7), constants), litert)
 
 
+@pytest.mark.parametrize("kind", ["MaxPool", "AveragePool", "LpPool"])
+def test_images_smaller_than_a_window_are_none_to_compare_on(kind, litert):
+    """Where ONNX Runtime pools part of a first window, TFLite pools nothing."""
+    halves = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    nodes = [
+        node(kind, "x", "half", **halves),
+        node(kind, "half", "quarter", **halves),
+        node(kind, "quarter", "eighth", **halves),
+        node("GlobalAveragePool", "eighth", "y"),
+    ]
+    agrees_at(((1, 3, 16, 24), (2, 3, 19, 17)), free_model(nodes, (5, 3, 16, 24)), litert)
+
+
 @pytest.mark.parametrize(
     "attributes",
     [
