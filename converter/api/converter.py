@@ -440,7 +440,7 @@ class TFLiteConverter(Results):
         """
         if isinstance(model, str | os.PathLike):
             raise TypeError(
-                f"from_keras_model takes a live model in TensorFlow, got {type(model).__name__}; "
+                f"from_keras_model takes a Keras model in memory, got {type(model).__name__}; "
                 "from_keras_model_file reads a .keras or .h5 file"
             )
         converter = cls._of(keras_sources(model), None, 2)

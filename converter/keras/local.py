@@ -20,7 +20,9 @@ def locally_connected(n: int) -> Callable[[Call, Tensor], Tensor]:
     """Writes the layer of `n` dimensions, from the filters of any implementation."""
 
     def write(call: Call, x: Tensor) -> Tensor:
-        call.require(not call.is_channels_first(), "channels_first is not supported here")
+        is_first = call.is_channels_first()
+        if is_first:
+            x = call.op("Transpose", x, call.constant([0, *range(2, n + 2), 1]))
         *lengths, depth = (
             call.known(size, "the sizes of the input") for size in call.shape(x, n + 2)[1:]
         )
@@ -40,8 +42,13 @@ def locally_connected(n: int) -> Callable[[Call, Tensor], Tensor]:
         products = call.op("BatchMatMulV2", by_position, kernel)
         y = call.op("Transpose", products, call.constant([1, 0, 2]))
         y = call.op("Reshape", y, call.constant([-1, *counts, filters]))
+        if is_first:
+            y = call.op("Transpose", y, call.constant([0, n + 1, *range(1, n + 1)]))
         if call.flag("use_bias", True):
-            y = call.op("AddV2", y, call.weight("bias", [*counts, filters]))
+            bias = call.weight("bias", [*counts, filters])
+            if is_first:  # Keras reshapes it, where it transposes the products
+                bias = call.op("Reshape", bias, call.constant([filters, *counts]))
+            y = call.op("AddV2", y, bias)
         return activated(call, y)
 
     return write
@@ -86,23 +93,24 @@ def _kernel(
     """The filters of each position: [positions, elements, filters].
 
     Implementation 1 has them so. 2 has a matrix of all inputs and outputs, whose elements outside
-    the windows mean nothing, and 3 those inside, by the output.
+    the windows mean nothing, and 3 those inside, by the output. Channels stand where the layer's
+    images have them.
     """
-    implementation = call.setting("implementation", 1)
+    implementation, is_first = call.setting("implementation", 1), call.is_channels_first()
     call.check(implementation in (1, 2, 3), "implementation", "1, 2 or 3")
     n_positions, n_elements = prod(map(len, positions)), prod(p.shape[1] for p in positions)
     shape = [n_positions, n_elements * depth, filters]
-    if implementation == 1:
+    if implementation == 1 and not is_first:
         return call.weight("kernel", shape)
     inside = _inside(positions, lengths)
-    if implementation == 2:
+    if implementation == 1:
+        values = call.weight_value("kernel", shape)
+        values = values.reshape(n_positions, depth, n_elements, filters).swapaxes(1, 2)
+    elif implementation == 2:
         values = _of_matrix(call, positions, lengths, depth, filters)
         values[~inside] = 0
     else:
-        value = call.weight_value("kernel", [int(inside.sum()) * depth * filters])
-        values = np.zeros((n_positions, filters, n_elements, depth), value.dtype)
-        values[np.broadcast_to(inside[:, None, :, None], values.shape)] = value
-        values = values.transpose(0, 2, 3, 1)
+        values = _of_elements(call, inside, depth, filters)
     return call.constant_of(values.reshape(shape), values.dtype)
 
 
@@ -119,8 +127,12 @@ def _of_matrix(
 ) -> np.ndarray:
     """The filters in the matrix of implementation 2: [positions, elements, depth, filters]."""
     counts, n = [len(p) for p in positions], len(positions)
-    matrix = call.weight_value("kernel", [*lengths, depth, *counts, filters])
-    matrix = np.moveaxis(matrix, n, -2)
+    if call.is_channels_first():
+        matrix = call.weight_value("kernel", [depth, *lengths, filters, *counts])
+        matrix = np.moveaxis(matrix, (0, n + 1), (-2, -1))
+    else:
+        matrix = call.weight_value("kernel", [*lengths, depth, *counts, filters])
+        matrix = np.moveaxis(matrix, n, -2)
     inputs, outputs = [], []
     for i, (each, length) in enumerate(zip(positions, lengths, strict=True)):
         axes = [k for k in range(2 * n) if k not in (i, n + i)]
@@ -128,6 +140,21 @@ def _of_matrix(
         outputs.append(np.expand_dims(np.arange(len(each)), [*axes, n + i]))
     values = matrix[(*inputs, *outputs)]
     return values.reshape(prod(counts), -1, depth, filters)
+
+
+def _of_elements(call: Call, inside: np.ndarray, depth: int, filters: int) -> np.ndarray:
+    """The filters whose elements implementation 3 lists by output, then by input."""
+    n_positions, n_elements = inside.shape
+    if call.is_channels_first():
+        sizes, axes = (filters, n_positions, depth, n_elements), (1, 3, 2, 0)
+        is_listed = inside[None, :, None, :]
+    else:
+        sizes, axes = (n_positions, filters, n_elements, depth), (0, 2, 3, 1)
+        is_listed = inside[:, None, :, None]
+    listed = call.weight_value("kernel", [int(inside.sum()) * depth * filters])
+    values = np.zeros(sizes, listed.dtype)
+    values[np.broadcast_to(is_listed, sizes)] = listed
+    return values.transpose(axes)
 
 
 for _n in (1, 2):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .moves import like, transposed
+from .moves import as_type, like, transposed
 
 if TYPE_CHECKING:
     from ..ir.builder import Builder
@@ -20,6 +20,9 @@ SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 """Of Klambauer et al. 2017 (arXiv:1706.02515)."""
 BROADCAST_RANK = 4
 """Dimensions of a broadcast that SQUARED_DIFFERENCE takes in every runtime."""
+
+POWERS = 64
+"""Exponents from which on powers of int64 other than of -1, 0 and 1 overflow."""
 
 
 def reciprocal(b: Builder, x: Tensor) -> Tensor:
@@ -55,6 +58,45 @@ def _scaled_negative_part(b: Builder, x: Tensor, alpha: float) -> Tensor:
 def prelu(b: Builder, x: Tensor, slope: Tensor) -> Tensor:
     """x where positive, slope * x elsewhere; the slope is broadcast by numpy's rule."""
     return b.ADD(b.RELU(x), b.MUL(b.MINIMUM(x, like(x, 0, b)), slope))
+
+
+def integer_power(b: Builder, x: Tensor, y: Tensor) -> Tensor:
+    """x ** y of integers, exact; of int64, which POW lacks, by squaring.
+
+    x ** -y is 1 / x ** y without its fraction, where TFLite's POW refuses to run.
+    """
+    if x.dtype != np.int64:
+        return as_type(b.POW(as_type(x, np.int32, b), as_type(y, np.int32, b)), x.dtype, b)
+    if y.value is not None and y.value.size == 1 and y.rank == 0 and y.value > 0:
+        return _power_of_constant(b, x, _congruent(int(y.value)))
+    y = as_type(y, np.int64, b)
+    is_truncated = b.LOGICAL_AND(b.LESS(y, np.int64(0)), b.GREATER(b.ABS(x), np.int64(1)))
+    x = b.SELECT_V2(is_truncated, np.int64(0), x)
+    y = b.ABS(y)
+    parity = b.FLOOR_MOD(y, np.int64(2))
+    y = b.CAST(b.MINIMUM(y, b.ADD(parity, np.int64(POWERS - 2))), dtype=np.int32)
+    power = b.SELECT_V2(b.EQUAL(parity, np.int64(1)), x, np.int64(1))
+    for bit in range(1, POWERS.bit_length() - 1):
+        x = b.MUL(x, x)
+        shifted = b.FLOOR_DIV(y, np.int32(1 << bit))
+        is_set = b.EQUAL(b.FLOOR_MOD(shifted, np.int32(2)), np.int32(1))
+        power = b.SELECT_V2(is_set, b.MUL(power, x), power)
+    return power
+
+
+def _congruent(exponent: int) -> int:
+    """The exponent, or one that -1, 0 and 1 have the same power of, where others overflow."""
+    return min(exponent, POWERS - 2 + exponent % 2)
+
+
+def _power_of_constant(b: Builder, x: Tensor, exponent: int) -> Tensor:
+    """x ** exponent of int64, by its bits from the first."""
+    power = x
+    for bit in f"{exponent:b}"[1:]:
+        power = b.MUL(power, power)
+        if bit == "1":
+            power = b.MUL(power, x)
+    return power
 
 
 def clip(b: Builder, x: Tensor, low: Tensor | None, high: Tensor | None) -> Tensor:

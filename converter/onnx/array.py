@@ -181,10 +181,10 @@ def _without_axes(node, b):
     (n_axes,), rank = node.shape(1), node.rank()
     node.require(n_axes is not None, "how many axes there are must be known")
     is_dropped = _marked(b, as_int32(node.inputs[1], b), rank)
-    places = b.SUB(b.CUMSUM(b.SUB(np.int32(1), is_dropped), np.int32(0)), np.int32(1))
-    places = b.SELECT_V2(b.EQUAL(is_dropped, np.int32(1)), np.int32(rank), places)
+    offsets = b.SUB(b.CUMSUM(b.SUB(np.int32(1), is_dropped), np.int32(0)), np.int32(1))
+    offsets = b.SELECT_V2(b.EQUAL(is_dropped, np.int32(1)), np.int32(rank), offsets)
     sizes = b.SHAPE(node.inputs[0], out_type="INT32")
-    scattered = b.SCATTER_ND(b.EXPAND_DIMS(places, np.int32(1)), sizes, int32s([rank + 1]))
+    scattered = b.SCATTER_ND(b.EXPAND_DIMS(offsets, np.int32(1)), sizes, int32s([rank + 1]))
     return b.RESHAPE(node.inputs[0], subvector(scattered, 0, b, rank - n_axes))
 
 
@@ -217,10 +217,10 @@ def _with_axes(node, b):
     node.require(n_axes is not None, "how many axes there are must be known")
     rank = node.rank() + n_axes
     is_new = _marked(b, as_int32(node.inputs[1], b), rank)
-    places = b.SUB(b.CUMSUM(b.SUB(np.int32(1), is_new), np.int32(0)), np.int32(1))
+    offsets = b.SUB(b.CUMSUM(b.SUB(np.int32(1), is_new), np.int32(0)), np.int32(1))
     sizes = b.CONCATENATION(b.SHAPE(node.inputs[0], out_type="INT32"), int32s([1]), axis=0)
-    places = b.SELECT_V2(b.EQUAL(is_new, np.int32(1)), np.int32(node.rank()), places)
-    return b.RESHAPE(node.inputs[0], b.GATHER(sizes, places))
+    offsets = b.SELECT_V2(b.EQUAL(is_new, np.int32(1)), np.int32(node.rank()), offsets)
+    return b.RESHAPE(node.inputs[0], b.GATHER(sizes, offsets))
 
 
 @lower("Transpose")

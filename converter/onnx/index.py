@@ -17,7 +17,7 @@ from ..lowering.moves import (
     transposed,
 )
 from .array import from_front
-from .places import as_rows, columns_of, joined, positions_along, product
+from .offsets import as_rows, columns_of, joined, positions_along, product
 from .registry import lower
 
 INT64 = np.dtype(np.int64)
@@ -126,14 +126,16 @@ def _unique_slices(node, b, x, axis):
     is_same = b.LOGICAL_NOT(b.REDUCE_ANY(differs, int32s([2])))
     first = b.ARG_MAX(b.CAST(is_same, dtype=np.int32), np.int32(1), dtype=np.int32,
                       output_type=b.tensor_type(np.int32))  # fmt: skip
-    places = positions(rows, 0, b)
-    is_new = b.EQUAL(first, places)
+    row_indices = positions(rows, 0, b)
+    is_new = b.EQUAL(first, row_indices)
     if node.attr("sorted", 1):
         before = b.CUMSUM(b.CAST(differs, dtype=np.int32), np.int32(2), exclusive=True)
         decides = b.LOGICAL_AND(b.EQUAL(before, np.int32(0)), b.GREATER(each, other))
         is_after = b.REDUCE_ANY(decides, int32s([2]))
     else:
-        is_after = b.GREATER(b.EXPAND_DIMS(first, np.int32(1)), b.EXPAND_DIMS(places, np.int32(0)))
+        is_after = b.GREATER(
+            b.EXPAND_DIMS(first, np.int32(1)), b.EXPAND_DIMS(row_indices, np.int32(0))
+        )
     is_after = b.LOGICAL_AND(is_after, b.EXPAND_DIMS(is_new, np.int32(0)))
     rank_of = b.SUM(b.CAST(is_after, dtype=np.int32), int32s([1]))
     new = b.RESHAPE(b.WHERE(is_new, dtype=INT64), int32s([-1]))

@@ -104,11 +104,22 @@ def xor(node, b):
 def power(node, b):
     """x ** y; the exponent may have another type than the base."""
     x, y = node.inputs
-    if x.dtype.name in ("int32", "float32") and y.dtype == x.dtype:
+    if x.dtype.kind != "f" and _are_whole(y):
+        least = 0 if y.value is None or not y.value.size else y.value.min()
+        node.require(least >= 0, f"exponents of integers must not be negative, got {least}")
+        return formulas.integer_power(b, x, as_type(y, x.dtype, b))
+    if x.dtype == np.float32 and y.dtype == x.dtype:
         return b.POW(x, y)
     if x.dtype.kind == "f" and y.value is not None:
         return b.POW(x, like(x, y.value, b))
     return as_type(b.POW(as_type(x, np.float32, b), as_type(y, np.float32, b)), x.dtype, b)
+
+
+def _are_whole(y):
+    """Whether exponents are integers; those of float32 only where they are constant."""
+    if y.dtype.kind != "f":
+        return True
+    return y.value is not None and np.array_equal(y.value, y.value.astype(np.int32))
 
 
 @lower("Mod")

@@ -326,7 +326,7 @@ def root(b, x, p):
 
 @lower("MaxUnpool")
 def max_unpool(node, b):
-    """Zeros, but the elements at their places in the tensor laid out as one row."""
+    """Zeros, but the elements at their offsets in the tensor laid out as one row."""
     x, positions = node.inputs[:2]
     shape = _unpooled(node)
     count = np.asarray([prod(shape)], np.int32)

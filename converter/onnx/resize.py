@@ -38,7 +38,7 @@ from .term import (
 )
 
 MAX_COUNT = 1 << 24
-"""Elements of an axis whose places are computed: numbers of float32 beyond are not exact."""
+"""Elements of an axis whose coordinates are computed: numbers of float32 beyond are not exact."""
 WIDEST = 256
 """Scales and their denominators up to which sizes are computed with integers."""
 LINEAR_PADDING, CUBIC_PADDING = 1, 2  # elements beyond the edges that a kernel reaches
@@ -67,7 +67,7 @@ class Axis:
 
 @lower("Resize", "Upsample")
 def resize(node, b):
-    """The tensor sampled at other places along some axes."""
+    """The tensor sampled at other coordinates along some axes."""
     x, mode = node.inputs[0], node.attr("mode", "nearest")
     modes = ("nearest", "linear", "cubic")
     mode = "linear" if mode == "bilinear" else mode
@@ -275,7 +275,7 @@ def _nearest_mode(node):
 
 
 def _is_floor(node, transformation):
-    """Whether places, none of which is negative, are rounded down."""
+    """Whether coordinates, none of which is negative, are rounded down."""
     is_positive = transformation in ("asymmetric", "tf_half_pixel_for_nn")
     return is_positive and _nearest_mode(node) == "floor"
 

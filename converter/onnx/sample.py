@@ -1,4 +1,4 @@
-"""Elements of images at computed places: GridSample, RoiAlign, MaxRoiPool, DeformConv.
+"""Elements of images at computed coordinates: GridSample, RoiAlign, MaxRoiPool, DeformConv.
 
 A place becomes, for each axis, some indices with weights; the elements at all combinations of them
 are gathered from the image laid out as rows of channels, and added up.
@@ -24,8 +24,8 @@ from ..lowering.moves import (
     to_channels_last,
     transposed,
 )
-from .places import as_rows, positions_along
-from .places import product as product_of
+from .offsets import as_rows, positions_along
+from .offsets import product as product_of
 from .registry import lower
 from .term import (
     Number,
@@ -137,7 +137,7 @@ ONE = 1.0
 
 
 def _batch_offsets(b, x, rank):
-    """Where each image's rows start, in the rank of the places."""
+    """Where each image's rows start, in the rank of the coordinates."""
     if x.dims[0] == 1:
         return None
     return b.MUL(positions_along(b, x, 0, rank), product_of(b, pixels_of(b, x)))
@@ -150,7 +150,7 @@ def pixels_of(b, x):
 
 @lower("GridSample")
 def grid_sample(node, b):
-    """The image at the places that a grid has, from -1 to 1 along each axis, the last first."""
+    """The image at a grid's coordinates, from -1 to 1 along each axis, the last first."""
     x, grid = to_channels_last(node.inputs[0], b), node.inputs[1]
     align = node.attr("align_corners", 0)
     mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
@@ -239,18 +239,18 @@ def roi_align(node, b):
 
 
 def _weights_of_cells(start, length, n_cells, size):
-    """[regions, cells, size]: how much of each place is in the mean of a cell's samples.
+    """[regions, cells, size]: how much of each element is in the mean of a cell's samples.
 
-    There are as many samples, at equal steps, as places in a cell. Each is interpolated between
-    two places, so that a place has an arithmetic series of samples before it and one behind it.
+    There are as many samples, at equal steps, as elements in a cell. Each is interpolated between
+    two elements, so that an element has an arithmetic series of samples before it and one after it.
     """
     b = start.b
     start, length = (Term(b, b.RESHAPE(x.tensor, int32s([-1, 1, 1]))) for x in (start, length))
     n_samples = maximum(ceil(length / n_cells), 0.0)
     step = maximum(length / (maximum(n_samples, 1.0) * n_cells), SMALLEST_STEP)
     first = start + length * (np.arange(n_cells)[:, None] / n_cells) + step * 0.5
-    places = np.arange(size, dtype=np.float32)
-    low, middle, high = ((places + i - first) / step for i in (-1, 0, 1))
+    coordinates = np.arange(size, dtype=np.float32)
+    low, middle, high = ((coordinates + i - first) / step for i in (-1, 0, 1))
     # samples at the image's outer bounds count: below the first, and up to the last of the three
     bounds = [
         minimum(maximum(bound, 0.0), n_samples)
@@ -260,13 +260,13 @@ def _weights_of_cells(start, length, n_cells, size):
     for low, high, sign in zip(bounds, bounds[1:], (1.0, -1.0), strict=False):
         middle = first + step * ((low + high - 1.0) * 0.5)
         is_outside = np.arange(size) == (0 if sign > 0 else size - 1)
-        share = (middle - places) * (sign * ~is_outside) + 1.0
+        share = (middle - coordinates) * (sign * ~is_outside) + 1.0
         weights = (high - low) * share + weights
     return weights / maximum(n_samples, 1.0)
 
 
 def _weighted(b, x, images, rows, columns):
-    """[regions, cells of rows, cells of columns, channels]: sums of the images' places."""
+    """[regions, cells of rows, cells of columns, channels]: sums of the images' elements."""
     _, height, width, channels = x.dims
     n_rows, n_columns = rows.tensor.dims[1], columns.tensor.dims[1]
     shape = [height, width * channels]
@@ -304,9 +304,9 @@ def max_roi_pool(node, b):
         length = maximum(end - start + 1.0, 1.0) * (1 / n_cells)
         low = floor(length * np.arange(n_cells)[None, :]) + start
         high = ceil(length * np.arange(1, n_cells + 1)[None, :]) + start
-        places = np.arange(size, dtype=np.float32)
+        coordinates = np.arange(size, dtype=np.float32)
         ends = [Term(b, b.EXPAND_DIMS(bound.tensor, np.int32(2))) for bound in (low, high)]
-        inside = both(greater_equal(places, ends[0]), less(places, ends[1])).tensor
+        inside = both(greater_equal(coordinates, ends[0]), less(coordinates, ends[1])).tensor
         shape = [-1, 1, n_cells, 1, size] if axis else [-1, n_cells, 1, size, 1]
         inside = b.RESHAPE(inside, int32s(shape))
         values = b.EXPAND_DIMS(values, np.int32(2)) if axis else values
@@ -383,7 +383,7 @@ def deform_conv(node, b):
 
 @lower("AffineGrid")
 def affine_grid(node, b):
-    """The places in an image that an affine map gives for each element of another one."""
+    """The coordinates in an image that an affine map gives for each element of another one."""
     theta, size = node.inputs
     n_axes = theta.dims[1] or size.dims[0] - 2
     is_aligned = bool(node.attr("align_corners", 0))
@@ -394,19 +394,21 @@ def affine_grid(node, b):
     total = columns[n_axes]
     for axis in range(n_axes):
         length = b.CAST(b.GATHER(size, np.int32(2 + axis)), dtype=np.float32)
-        places = _normalized_places(b, length, is_aligned)
+        coordinates = _normalized_coordinates(b, length, is_aligned)
         if is_aligned:  # of a single element ONNX Runtime has the last place, not the first
-            places = b.SELECT_V2(b.LESS(length, np.float32(2)), np.float32(1), places)
+            coordinates = b.SELECT_V2(b.LESS(length, np.float32(2)), np.float32(1), coordinates)
         shape = [-1 if i == axis + 1 else 1 for i in range(n_axes + 2)]
         factor = columns[n_axes - 1 - axis]  # that of x comes first, the axis of x last
-        total = b.ADD(total, b.MUL(factor, as_type(reshaped(places, shape, b), theta.dtype, b)))
+        total = b.ADD(
+            total, b.MUL(factor, as_type(reshaped(coordinates, shape, b), theta.dtype, b))
+        )
     return total
 
 
-def _normalized_places(b, length, is_aligned):
-    """-1 to 1: the places of `length` elements, whose centers or edges are at the ends."""
+def _normalized_coordinates(b, length, is_aligned):
+    """-1 to 1: the coordinates of `length` elements, whose centers or edges are at the ends."""
     one, two = np.float32(1), np.float32(2)
-    places = b.RANGE(np.float32(0), length, one)
+    coordinates = b.RANGE(np.float32(0), length, one)
     if is_aligned:
-        return b.SUB(b.DIV(b.MUL(places, two), b.MAXIMUM(b.SUB(length, one), one)), one)
-    return b.SUB(b.DIV(b.ADD(b.MUL(places, two), one), length), one)
+        return b.SUB(b.DIV(b.MUL(coordinates, two), b.MAXIMUM(b.SUB(length, one), one)), one)
+    return b.SUB(b.DIV(b.ADD(b.MUL(coordinates, two), one), length), one)

@@ -1,4 +1,4 @@
-"""Elements and slices taken from, and put at, places that have indices of their own."""
+"""Elements and slices taken from, and put at, indices computed for each of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ..lowering.moves import as_int32, extent, reshaped, transposed
 from .array import from_front
-from .places import (
+from .offsets import (
     as_rows,
     columns_of,
     flat_indices,
@@ -31,7 +31,7 @@ def gather_elements(node, b):
 
 @lower("Scatter", "ScatterElements")
 def scatter_elements(node, b):
-    """`x` with updates at the places of which each has its own index along the axis."""
+    """`x` with updates, each at an index of its own along the axis."""
     x, indices, updates = node.inputs
     axis = node.axis(node.attr("axis", 0))
     flat = reshaped(flat_indices(node, b, x, indices, axis), (-1,), b)
@@ -109,5 +109,5 @@ def tensor_scatter(node, b):
         steps = b.ADD(b.EXPAND_DIMS(as_int32(node.inputs[2], b), np.int32(1)), steps)
         if node.attr("mode", "linear") == "circular":
             steps = b.FLOOR_MOD(steps, extent(cache, 1, b))
-    places = joined(b, [positions_along(b, update, 0, 2), steps])
-    return transposed(replaced(b, cache, places, update), np.argsort(order).tolist(), b)
+    indices = joined(b, [positions_along(b, update, 0, 2), steps])
+    return transposed(replaced(b, cache, indices, update), np.argsort(order).tolist(), b)

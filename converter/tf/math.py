@@ -51,13 +51,19 @@ lower_rows(
         "Minimum": "MINIMUM",
         "Mul": "MUL",
         "NotEqual": "NOT_EQUAL",
-        "Pow": "POW",
         "RealDiv": "DIV",
         "RightShift": "RIGHT_SHIFT",
         "SelectV2": "SELECT_V2",
         "Sub": "SUB",
     }
 )
+
+
+@lower("Pow")
+def power(node, b):
+    """x ** y, both of one type."""
+    x, y = node.inputs
+    return b.POW(x, y) if x.dtype.kind == "f" else formulas.integer_power(b, x, y)
 
 
 @lower("SquaredDifference")

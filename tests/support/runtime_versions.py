@@ -43,6 +43,8 @@ GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 STEPS, BATCH, WIDTH, UNITS = 6, 3, 4, 5
 WORDS = np.int64([[2, 3, 4, 5, 6, 7, 8], [5, 4, 5, 6, 2, 2, 3]])
 LENGTHS = np.int32([6, 1, 3])
+BASES = np.array([3, 7, -5, 2, 0, 11, -1, -1, 1])
+EXPONENTS = np.array([33, 11, 3, 30, 2, 8, 64, 67, 1000])
 WHOLE = np.array([[4, -7, 2], [9, 3, -5], [8, 6, 1]])
 OUTPUTS = {"RNN": "y h", "GRU": "y h", "LSTM": "y h c"}
 
@@ -154,6 +156,15 @@ ROWS = {
     "Resize to sizes of 0 and 1": version(13, "Resize", "x - - s", {"x": IMAGE},
         {"s": np.array([2, 3, 1, 1])}, mode="nearest"),
     "Mod": version(13, "Mod", "x z", {"x": np.int32([7, -7, 5]), "z": np.int32([3, 3, -2])}),
+    "Pow of int64": version(15, "Pow", "x z", {"x": BASES, "z": EXPONENTS}),
+    "Pow of int32 by int64": version(15, "Pow", "x z", {"x": np.int32(BASES[1:]),
+        "z": EXPONENTS[1:]}),
+    "Pow of int64 by a whole float32": version(15, "Pow", "x z", {"x": BASES[1:]},
+        {"z": np.float32(9)}),
+    "Pow of int32 by whole float32": version(15, "Pow", "x z", {"x": np.int32([3, 7, -5])},
+        {"z": np.float32([19, 11, 3])}),
+    "Pow of int32 by float32": version(15, "Pow", "x z", {"x": np.int32([3, 7, 5]),
+        "z": np.float32([2.5, -1, 3])}),
     "Div": version(14, "Div", "x z", {"x": np.int32([7, -7, 5]), "z": np.int32([3, 3, -2])}),
     "ScatterND": version(16, "ScatterND", "x i u", {"x": X, "i": np.array([[2, 1], [0, 3]]),
         "u": floats(2, 5)}),

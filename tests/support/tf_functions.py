@@ -241,6 +241,14 @@ TRAINING = {
     ),
 }
 OTHERS = {
+    "pow_int64": (
+        lambda tf, a, b: tf.pow(a, b),
+        lambda _: [np.array([3, 7, -5, 0, 0, -1]), np.array([39, 11, 3, 0, 2, 67])],
+    ),
+    "pow_int64_constant": (
+        lambda tf, a: [tf.pow(a, tf.constant(n, tf.int64)) for n in (0, 1, 9)],
+        lambda _: [np.array([3, 7, -5, 0, -1])],
+    ),
     "greedy": (
         lambda tf, x, lengths: raw(tf, "CTCGreedyDecoder", x, lengths, merge_repeated=True),
         speech,

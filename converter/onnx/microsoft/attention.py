@@ -104,7 +104,7 @@ def _unpacked(node, b, q, k, v):
 def group_query_attention(node, b):
     """Causal attention in which several heads of queries share keys and values.
 
-    Past keys and values are those of all rows: as many as they have places for.
+    Past keys and values are those of all rows: as many as they have room for.
     """
     q, k, v = (node.input(i) for i in range(3))
     past = [node.input(i) for i in (3, 4)]
@@ -174,12 +174,12 @@ def multimodal_rotary_embedding(node, b):
         stream = np.zeros(half, int)
         for i in (1, 2):
             stream[i : 3 * sections[i] : 3] = i
-    places = (stream * half + np.arange(half)).astype(np.int32)
+    columns = (stream * half + np.arange(half)).astype(np.int32)
     angles = []
     for cache in (cos, sin):
         each = transposed(b.GATHER(cache, as_int32(positions, b)), (1, 2, 0, 3), b)
         flat = regrouped_from(each, 2, (3 * half,), b)
-        angles.append(b.EXPAND_DIMS(b.GATHER(flat, places, axis=2), np.int32(1)))
+        angles.append(b.EXPAND_DIMS(b.GATHER(flat, columns, axis=2), np.int32(1)))
     cos, sin = angles
     out = _turned(node, b, x, cos, sin, node.attr("interleaved", 0))
     return out if is_split else _joined(b, out)
@@ -209,11 +209,11 @@ def relative_position_bias(node, b):
     is_both = node.attr("is_bidirectional", 0)
     buckets = _buckets(n_buckets // 2 if is_both else n_buckets, farthest)
     steps = b.ABS(ahead) if is_both else b.MAXIMUM(b.NEG(ahead), np.int32(0))
-    places = b.GATHER(buckets, b.MINIMUM(steps, np.int32(farthest)))
+    indices = b.GATHER(buckets, b.MINIMUM(steps, np.int32(farthest)))
     if is_both:
         after = as_type(b.GREATER(ahead, np.int32(0)), np.int32, b)
-        places = b.ADD(places, b.MUL(after, np.int32(n_buckets // 2)))
-    scores = transposed(b.GATHER(table, places), (2, 0, 1), b)
+        indices = b.ADD(indices, b.MUL(after, np.int32(n_buckets // 2)))
+    scores = transposed(b.GATHER(table, indices), (2, 0, 1), b)
     return b.EXPAND_DIMS(scores, np.int32(0))
 
 

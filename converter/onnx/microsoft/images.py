@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...lowering.moves import as_int32, int32s, reshaped, to_channels_first, to_channels_last
-from ..places import product
+from ..offsets import product
 from ..registry import lower
 from ..sample import Tap, gathered, linear_taps, pixels_of
 from ..term import Term, clip, either, floor, greater, length_of, less, operand_of, where
@@ -25,10 +25,10 @@ def crop_and_resize(node, b):
     for axis, count in enumerate(cells):
         last, (first, end) = length_of(b, x, axis + 1) - 1.0, corners[axis::2]
         steps = np.arange(count)[None] / max(count - 1, 1) if count > 1 else np.full((1, 1), 0.5)
-        places = (first + (end - first) * steps.astype(np.float32)) * last
-        beyond = _along(b, either(less(places, 0.0), greater(places, last)), axis)
+        coordinates = (first + (end - first) * steps.astype(np.float32)) * last
+        beyond = _along(b, either(less(coordinates, 0.0), greater(coordinates, last)), axis)
         outside = beyond if outside is None else either(outside, beyond)
-        near = [(floor(places + 0.5), 1.0)] if mode == "nearest" else linear_taps(places)
+        near = [(floor(coordinates + 0.5), 1.0)] if mode == "nearest" else linear_taps(coordinates)
         taps.append(
             [
                 Tap(

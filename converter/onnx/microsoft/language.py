@@ -47,8 +47,8 @@ def word_conv_embedding(node, b):
     assert n_characters is not None and size is not None
     words = as_int32(words, b)
     characters = b.GATHER(table, words)
-    n_places = n_characters - width + 1
-    parts = [slice_along(characters, 1, i, n_places, b) for i in range(width)]
+    n_windows = n_characters - width + 1
+    parts = [slice_along(characters, 1, i, n_windows, b) for i in range(width)]
     rows = parts[0] if width == 1 else b.CONCATENATION(*parts, axis=2)
     weights = reshaped(filters, (n_filters, width * size), b)
     sums = b.TANH(b.FULLY_CONNECTED(rows, weights, bias, keep_num_dims=True))
@@ -211,6 +211,6 @@ def route_by_groups(node, b):
 
 def _chosen(b, scores, k, n):
     """1 where a score is one of the k largest of its row."""
-    _, places = b.TOPK_V2(scores, np.int32(k), n_outputs=2)
-    each = b.ONE_HOT(places, np.int32(n), np.float32(1), np.float32(0), axis=-1)
+    _, indices = b.TOPK_V2(scores, np.int32(k), n_outputs=2)
+    each = b.ONE_HOT(indices, np.int32(n), np.float32(1), np.float32(0), axis=-1)
     return b.SUM(each, int32s([1]))

@@ -310,11 +310,11 @@ def routed(node, b, router, normalize):
     n_experts, k = router.dims[1], node.attr("k", 1)
     node.require(n_experts is not None, "the number of experts must be known")
     if normalize:
-        values, places = b.TOPK_V2(router, np.int32(k), n_outputs=2)
+        values, experts = b.TOPK_V2(router, np.int32(k), n_outputs=2)
         shares = b.SOFTMAX(values, beta=1.0)
     else:
-        shares, places = b.TOPK_V2(b.SOFTMAX(router, beta=1.0), np.int32(k), n_outputs=2)
-    chosen = b.ONE_HOT(places, np.int32(n_experts), np.float32(1), np.float32(0), axis=-1)
+        shares, experts = b.TOPK_V2(b.SOFTMAX(router, beta=1.0), np.int32(k), n_outputs=2)
+    chosen = b.ONE_HOT(experts, np.int32(n_experts), np.float32(1), np.float32(0), axis=-1)
     return b.SUM(b.MUL(chosen, b.EXPAND_DIMS(shares, np.int32(2))), np.array([1], np.int32))
 
 

@@ -31,8 +31,8 @@ def hash_ngrams(node, b):
     if segments is not None:
         first = b.TILE(slice_along(segments, 1, 0, 1, b), int32s([1, n - 1]))
         all_segments = b.CONCATENATION(first, segments, axis=1)
-        places = [_shifted(b, all_segments, n - 1, k) for k in range(n)]
-        breaks.append([b.NOT_EQUAL(*pair) for pair in pairwise(places)])
+        shifted_segments = [_shifted(b, all_segments, n - 1, k) for k in range(n)]
+        breaks.append([b.NOT_EQUAL(*pair) for pair in pairwise(shifted_segments)])
     for row in breaks:
         is_hidden = accumulate(row, b.LOGICAL_OR)
         visible = zip(is_hidden, shifted[1:], strict=True)
@@ -56,6 +56,6 @@ def _filled(b, ids, n, value):
 
 
 def _shifted(b, tokens, n, k):
-    """The tokens `k` places before each, of which `n` stand before the first."""
+    """The tokens `k` positions before each, of which `n` stand before the first."""
     bounds = int32s([0, n - k]), int32s([0, -k]), int32s([1, 1])
     return b.STRIDED_SLICE(tokens, *bounds, begin_mask=1, end_mask=1 if k else 3)

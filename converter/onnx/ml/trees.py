@@ -120,7 +120,7 @@ def leaves(node, b, x, forest):
 
 
 def _down(b, forest, flat, starts, positions):
-    """The nodes below the places, by what the rows have in the columns that these look at."""
+    """The next nodes of all rows, by what these have in the columns that their nodes look at."""
     value = b.GATHER(flat, b.ADD(starts, b.GATHER(b.constant(forest.features), positions)))
     takes_second = b.LESS_EQUAL(value, b.GATHER(b.constant(forest.highest), positions))
     if not np.isnan(forest.above).all():

@@ -24,6 +24,17 @@ def no_zeros(_: Attributes, x: np.ndarray, y: np.ndarray) -> None:
     require(y.dtype.kind not in "iu" or bool(y.all()), "integers must not be divided by 0")
 
 
+def whole_powers(_: Attributes, x: np.ndarray, y: np.ndarray) -> None:
+    """Powers of integers by fractions are integers of the same type."""
+    if x.dtype.kind == "f" or y.dtype.kind != "f":
+        return
+    with np.errstate(all="ignore"):
+        powers = np.trunc(x.astype(np.float64) ** y)
+    limits = np.iinfo(x.dtype)
+    is_inside = (limits.min <= powers) & (powers <= limits.max)
+    require(bool(is_inside.all()), f"powers must be numbers that {x.dtype} holds")
+
+
 def same_batch(_: Attributes, theta: np.ndarray, size: np.ndarray) -> None:
     """AffineGrid has a transformation for each image."""
     require(len(theta) == size[0], f"there must be {size[0]} transformations, got {len(theta)}")
@@ -43,7 +54,7 @@ def distinct_axes(_: Attributes, x: np.ndarray, *operands: Any) -> None:
         require(len(distinct) == len(axes), f"axes must be distinct, got {axes}")
 
 
-def distinct_places(
+def distinct_updates(
     attributes: Attributes, x: np.ndarray, indices: np.ndarray, updates: np.ndarray
 ) -> None:
     """ScatterElements has an index for each update; without a reduction, for each place one."""
@@ -111,11 +122,12 @@ CHECKS: dict[str, Callable[..., None]] = {
     "Mod": no_zeros,
     "OneHot": whole_depth,
     "Pad": mirrored_inside,
+    "Pow": whole_powers,
     "Range": right_direction,
     "Resize": positive_scales,
-    "ScatterElements": distinct_places,
+    "ScatterElements": distinct_updates,
     "ScatterND": distinct_rows,
-    "Scatter": distinct_places,
+    "Scatter": distinct_updates,
     "Slice": distinct_axes,
     "Split": whole_split,
     "Upsample": lambda _, x, *scales: positive_scales(_, x, None, *scales),

@@ -370,9 +370,9 @@ def scatter(
     attributes: Mapping[str, Any], x: np.ndarray, indices: np.ndarray, updates: np.ndarray
 ) -> np.ndarray:
     """Scatter, which the evaluator does not have."""
-    axis, result, places = attributes.get("axis", 0), x.copy(), np.indices(indices.shape)
-    places[axis] = indices
-    result[tuple(places)] = updates
+    axis, result, coordinates = attributes.get("axis", 0), x.copy(), np.indices(indices.shape)
+    coordinates[axis] = indices
+    result[tuple(coordinates)] = updates
     return result
 
 

@@ -49,7 +49,9 @@ def resize(attributes: Attributes, x: np.ndarray, *operands: np.ndarray | None) 
     result = x.astype(np.float64)
     outside = np.zeros((), bool)
     for axis in _axes(attributes, x.shape, roi, scales, sizes):
-        positions = _places(axis, transformation, np.float32 if mode == "nearest" else np.float64)
+        positions = _coordinates(
+            axis, transformation, np.float32 if mode == "nearest" else np.float64
+        )
         beyond = (positions < 0) | (positions > axis.size - 1)
         outside = outside | np.expand_dims(beyond, [i for i in range(x.ndim) if i != axis.index])
         if mode == "nearest":
@@ -96,7 +98,7 @@ def _axes(
     ]
 
 
-def _places(axis: _Axis, transformation: str, dtype: type[np.floating]) -> np.ndarray:
+def _coordinates(axis: _Axis, transformation: str, dtype: type[np.floating]) -> np.ndarray:
     """Where each new element lies along the old axis, computed in a type."""
     steps, scale, size = np.arange(axis.count, dtype=dtype), dtype(axis.scale), dtype(axis.size)
     half, width = dtype(0.5), scale * size
@@ -154,7 +156,7 @@ def _cubic(distances: np.ndarray, a: float) -> np.ndarray:
 def corrected() -> list[type[Any]]:
     """GridSample in the place of the evaluator's.
 
-    With padding "border" that moves places beyond the image to its edge; the elements around them
+    With padding "border" that moves what is beyond the image to its edge; the elements around it
     do not, and of a cubic the weights differ.
     """
     from onnx.reference.ops.op_grid_sample import GridSample
@@ -171,9 +173,9 @@ def affine_grid(attributes: Mapping[str, Any], theta: np.ndarray, size: np.ndarr
     """AffineGrid; a single element between aligned corners is at the end, as in ONNX Runtime."""
     lengths = [int(n) for n in size[2:]]
     if attributes.get("align_corners", 0):
-        places = [np.linspace(-1, 1, n) if n > 1 else np.ones(1) for n in lengths]
+        coordinates = [np.linspace(-1, 1, n) if n > 1 else np.ones(1) for n in lengths]
     else:
-        places = [(2 * np.arange(n) + 1) / n - 1 for n in lengths]
-    grid = np.stack([*np.meshgrid(*places, indexing="ij")][::-1], axis=-1)
+        coordinates = [(2 * np.arange(n) + 1) / n - 1 for n in lengths]
+    grid = np.stack([*np.meshgrid(*coordinates, indexing="ij")][::-1], axis=-1)
     points = np.concatenate([grid, np.ones_like(grid[..., :1])], axis=-1)
     return np.einsum("nij,...j->n...i", theta, points).astype(theta.dtype)

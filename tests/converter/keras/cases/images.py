@@ -35,6 +35,22 @@ single(
     (4, 3, 3),
     versions=TWO,
 )
+for _implementation in (1, 2, 3):
+    _settings = {"implementation": _implementation, "data_format": "channels_first"}
+    single(
+        *("images", f"LocallyConnected1D_{_implementation}_channels_first"),
+        lambda layers, settings=_settings: layers.LocallyConnected1D(3, 4, strides=2, **settings),
+        (2, 7),
+        versions=TWO,
+    )
+    single(
+        *("images", f"LocallyConnected2D_{_implementation}_channels_first"),
+        lambda layers, settings=_settings: layers.LocallyConnected2D(
+            3, (2, 3), strides=(1, 2), activation="softmax", **settings
+        ),
+        (2, 4, 5),
+        versions=TWO,
+    )
 for _implementation, _padding in ((2, "valid"), (2, "same"), (3, "valid"), (3, "same")):
     _settings = {"implementation": _implementation, "padding": _padding}
     single(

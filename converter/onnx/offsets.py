@@ -1,4 +1,4 @@
-"""Where elements lie: coordinates side by side, and places in a tensor laid out as one row.
+"""Where elements lie: coordinates side by side, and offsets in a tensor laid out as one row.
 
 Sizes that are unknown are computed when the model runs.
 """
