@@ -264,12 +264,21 @@ def matmul(
     b_of: Buffer,
     out: Buffer,
     scheme: Scheme,
+    *,
+    scale_per_matrix: bool = False,
 ) -> None:
-    """out[i] = a[a_of[i]] @ b[b_of[i]].T + bias, of matrices in three dimensions."""
+    """out[i] = a[a_of[i]] @ b[b_of[i]].T + bias, of matrices in three dimensions.
+
+    Rows of float32 are quantized separately, or, with `scale_per_matrix`, all rows of a matrix as
+    one.
+    """
     batch, height, n = out.shape
     depth = a.shape[2]
     pitch = amx_pitch(height, 1, depth)
-    x = scheme.int8_input(program, a, a.size // depth, 1, pitch)
+    if scale_per_matrix:
+        x = scheme.int8_input(program, a, a.shape[0], 1)
+    else:
+        x = scheme.int8_input(program, a, a.size // depth, 1, pitch)
     width = x.values.size * depth // a.size
     if pitch and width == depth <= _MAX_IN_PLACE_PITCH and depth % AMX_DEPTH == 0:
         pitch = depth

@@ -124,11 +124,11 @@ def conv2d(
             return
     module, runs = _tiled(x.dtype), reads_runs(weights, sliding, groups)
     if module.fits_convolution(x, weights, bias, out, scheme, runs):
-        if (
-            weights.shape[1:3] == tuple(sliding.stride) == (1, 1)
-            and groups == 1
-            and not isinstance(scheme, Hybrid)
-        ):
+        is_pointwise = weights.shape[1:3] == tuple(sliding.stride) == (1, 1) and groups == 1
+        if is_pointwise and isinstance(scheme, Hybrid):
+            _pointwise(program, x, weights, bias, out, scheme)
+            return
+        if is_pointwise:
             rows, n = prod(out.shape[:-1]), out.shape[3]
             pixels, results = x.reshape((rows, x.shape[3])), out.reshape((rows, n))
             filters = weights.reshape((n, x.shape[3]))
@@ -153,6 +153,31 @@ def conv2d(
         window=sliding.window,
     )
     scheme.requantize(program, sums, scales, bias, out)
+
+
+def _pointwise(
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    scheme: Hybrid,
+) -> None:
+    """A convolution by 1x1 without steps as products of matrices, the images of float32."""
+    from . import gemm_i8
+
+    (batch, height, width, depth), n = x.shape, out.shape[3]
+    gemm_i8.matmul(
+        program,
+        x.reshape((batch, height * width, depth)),
+        weights.reshape((1, n, depth)),
+        bias,
+        matrix_of((batch,), (batch,)),
+        matrix_of((batch,), ()),
+        out.reshape((batch, height * width, n)),
+        scheme,
+        scale_per_matrix=True,
+    )
 
 
 def transpose_conv2d(

@@ -61,6 +61,16 @@ def pack(builder, a, b):
     return builder.trunc(value, ir.VectorType(ir.IntType(width // 2), 2 * n))
 
 
+def multiply_pairs(builder, a, b):
+    """The nearest int16 to the sums of two products each of unsigned with signed bytes."""
+    wide = ir.VectorType(INT, a.type.count)
+    value = sums(builder, builder.mul(builder.zext(a, wide), builder.sext(b, wide)), 2)
+    low, high = (ir.Constant(value.type, [x] * value.type.count) for x in (-(1 << 15), 32767))
+    for operator, end in (("<", low), (">", high)):
+        value = builder.select(builder.icmp_signed(operator, value, end), end, value)
+    return builder.trunc(value, ir.VectorType(SHORT, value.type.count))
+
+
 def absolute_differences(builder, a, b):
     """The sums of eight differences of unsigned bytes each."""
     kind = ir.VectorType(WORD, a.type.count)
@@ -118,6 +128,7 @@ def vector(element):
 TWINS = {
     **{f"x86.avx512.vpdpbusd.{n}": twin for n, twin in products(BYTE, 4, False).items()},
     **{f"x86.avx512.vpdpwssd.{n}": twin for n, twin in products(SHORT, 2, True).items()},
+    "x86.avx512.pmaddubs.w.512": (vector(SHORT), [BYTE] * 2, multiply_pairs),
     "x86.avx512.packssdw.512": (vector(SHORT), [INT] * 2, pack),
     "x86.avx512.packsswb.512": (vector(BYTE), [SHORT] * 2, pack),
     "x86.avx512.psad.bw.512": (vector(WORD), [BYTE] * 2, absolute_differences),

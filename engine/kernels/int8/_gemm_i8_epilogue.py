@@ -63,7 +63,11 @@ class _Int8:
         self.is_quick = kind in (QUICK, RECTIFIED)
         self.requantizer = Requantizer(self.w, kind, terms, offset_of(self.w, v), limits)
 
-    def make(self, sums, entry):
+    def of_row(self, entry):
+        """What the vectors of a row share: nothing."""
+        return ()
+
+    def make(self, sums):
         """The results of a row."""
         return self.requantizer.bytes(sums)
 
@@ -100,14 +104,20 @@ class _Float32:
         self.more = w.builder.trunc(more, INT)
         self.limits = [w.repeat(limit) for limit in limits]
 
-    def make(self, sums, entry):
-        """The results of a row, whose scale the third table points to."""
-        w, b = self.w, self.w.builder
+    def of_row(self, entry):
+        """The zero point and the scale of a row, which the third table points to."""
+        w = self.w
         scale_address = w.load_pointer(entry, 2 * TABLE)
-        zero = b.add(w.read(w.move(scale_address, self.to_zero), 0, INT, 4), self.more)
-        sums = b.sub(sums, b.mul(self.weights, w.splat(zero)))
-        scale = w.mul(w.repeat(w.load(scale_address, 0, FLOAT)), self.scale)
-        value = w.add(w.mul(b.sitofp(sums, w.vector), scale), self.bias)
+        zero = w.read(w.move(scale_address, self.to_zero), 0, INT, 4)
+        zero = w.splat(w.builder.add(zero, self.more))
+        return zero, w.repeat(w.load(scale_address, 0, FLOAT))
+
+    def make(self, sums, zero, row_scale):
+        """The results of a row."""
+        w, b = self.w, self.w.builder
+        sums = b.sub(sums, b.mul(self.weights, zero))
+        value = w.mul(b.sitofp(sums, w.vector), w.mul(row_scale, self.scale))
+        value = w.add(value, self.bias)
         return w.clamp(value, *self.limits) if self.limits else value
 
 
@@ -215,17 +225,22 @@ class _Rows:
         count = block.type.count // n_rows
         for k, row in enumerate(rows):
             value = w.shuffle(block, block, [*range(k * count, (k + 1) * count)])
-            self._put(value, row, vectors[0][0], mask)
+            self._put(value, self._target(row), vectors[0][0], mask)
 
     def _store_row(self, vectors, m, mask):
-        """Stores row m."""
-        for (v, vector), value in zip(vectors, self._sums_of(vectors, m), strict=True):
-            self._put(vector.make(value, self._entry(m)), m, v, mask)
+        """Stores row m; what its vectors share is read once, before the first is written."""
+        sums, target = self._sums_of(vectors, m), self._target(m)
+        shared = vectors[0][1].of_row(self._entry(m))
+        for (v, vector), value in zip(vectors, sums, strict=True):
+            self._put(vector.make(value, *shared), target, v, mask)
 
-    def _put(self, value, m, v, mask):
-        """Writes results of row m from the one of vector `v` on."""
+    def _target(self, m):
+        """Where the results of row m go."""
+        return self.w.move(self.w.load_pointer(self._entry(m)), self.out_skip)
+
+    def _put(self, value, target, v, mask):
+        """Writes results of a row from the one of vector `v` on."""
         w = self.w
-        target = w.move(w.load_pointer(self._entry(m)), self.out_skip)
         is_float = value.type == w.vector
         address = w.move(target, v * w.width * (4 if is_float else 1))
         if mask is None:

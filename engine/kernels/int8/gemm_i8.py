@@ -269,8 +269,10 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, packing, item_
                 n_rows = min(tile, count - tile_row)
                 point(entry, address(out) + size * n * (target + tile_row), size * n, n_rows)
                 if to_float32 is not None:
-                    scales = address(row_scales) + 4 * (number + tile_row)
-                    point(entry + 2 * _TABLE, scales, 4, n_rows)
+                    # One scale for each row, or for all rows of a matrix.
+                    per_row = int64(row_scales.size > a.shape[0])
+                    scale = per_row * (number + tile_row) + (1 - per_row) * a_of[batch]
+                    point(entry + 2 * _TABLE, address(row_scales) + 4 * scale, 4 * per_row, n_rows)
                 point(entry + TILE_HEADERS * _TABLE, begin + tile_row * width, width, n_rows)
                 tile_block = source + tile_row * pitch
                 if amx_pitch and not in_place:
@@ -325,7 +327,7 @@ def matmul_float32(
     a, packed, terms, row_scales, row_zeros, a_of, b_of, out, depth, packing, item_size, low, high,
     first, last, fault,
 ):  # fmt: skip
-    """As `matmul`, with a scale and a zero point for each row of all matrices `a`."""
+    """As `matmul`, with a scale and a zero point for each row of `a`, or for each matrix."""
     epilogue, to_float32 = float32_epilogue(row_scales, row_zeros, low, high)
     products(a, packed, a_of, b_of, out, row_scales, 4, depth, packing, item_size, address(terms),
              epilogue, to_float32, first, last)  # fmt: skip
