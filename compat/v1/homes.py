@@ -380,11 +380,13 @@ METRICS = {
         "percentage_below precision recall root_mean_squared_error true_negatives true_positives"
     ),
     "graph.functions.nn.metrics_at": (
-        "auc average_precision_at_k false_negatives_at_thresholds false_positives_at_thresholds "
-        "precision_at_k precision_at_thresholds precision_at_top_k recall_at_k "
-        "recall_at_thresholds recall_at_top_k sensitivity_at_specificity "
-        "sparse_average_precision_at_k sparse_precision_at_k specificity_at_sensitivity "
+        "auc false_negatives_at_thresholds false_positives_at_thresholds precision_at_thresholds "
+        "recall_at_thresholds sensitivity_at_specificity specificity_at_sensitivity "
         "true_negatives_at_thresholds true_positives_at_thresholds"
+    ),
+    "graph.functions.nn.metrics_at_k": (
+        "average_precision_at_k precision_at_k precision_at_top_k recall_at_k recall_at_top_k "
+        "sparse_average_precision_at_k sparse_precision_at_k"
     ),
 }
 

@@ -47,7 +47,7 @@ class Pooling(Layer):
     """
 
     rank = 2
-    function: Callable[..., Tensor]
+    _function: Callable[..., Tensor]
 
     CONFIGURED = "pool_size strides padding data_format"
 
@@ -71,7 +71,7 @@ class Pooling(Layer):
     def call(self, inputs: Tensor) -> Tensor:
         """The pooled inputs."""
         sizes, steps = self.pool_size, self.strides
-        function, padding = type(self).function, self.padding.upper()
+        function, padding = type(self)._function, self.padding.upper()
         if self.rank == 1:
             return function(inputs, sizes, steps, padding, self.format)
         if self.data_format == "channels_first":
@@ -90,37 +90,37 @@ class Pooling(Layer):
 class AveragePooling1D(Pooling):
     """The mean under each place of a window over a line; see Pooling."""
 
-    rank, function = 1, staticmethod(avg_pool1d)
+    rank, _function = 1, staticmethod(avg_pool1d)
 
 
 class AveragePooling2D(Pooling):
     """The mean under each place of a window over images; see Pooling."""
 
-    function = staticmethod(windows.avg_pool)
+    _function = staticmethod(windows.avg_pool)
 
 
 class AveragePooling3D(Pooling):
     """The mean under each place of a window over volumes; see Pooling."""
 
-    rank, function = 3, staticmethod(_volumes(ops.AvgPool3D))
+    rank, _function = 3, staticmethod(_volumes(ops.AvgPool3D))
 
 
 class MaxPooling1D(Pooling):
     """The largest under each place of a window over a line; see Pooling."""
 
-    rank, function = 1, staticmethod(max_pool1d)
+    rank, _function = 1, staticmethod(max_pool1d)
 
 
 class MaxPooling2D(Pooling):
     """The largest under each place of a window over images; see Pooling."""
 
-    function = staticmethod(windows.max_pool)
+    _function = staticmethod(windows.max_pool)
 
 
 class MaxPooling3D(Pooling):
     """The largest under each place of a window over volumes; see Pooling."""
 
-    rank, function = 3, staticmethod(_volumes(ops.MaxPool3D))
+    rank, _function = 3, staticmethod(_volumes(ops.MaxPool3D))
 
 
 average_pooling1d = functional(
