@@ -29,11 +29,10 @@ CORE = {
         "string uint16 uint32 uint64 uint8 variant"
     ),
     "graph.functions.array.array": (
-        "batch_gather batch_to_space_nd boolean_mask broadcast_to check_numerics concat "
+        "batch_to_space_nd boolean_mask broadcast_to check_numerics concat "
         "depth_to_space diag diag_part dynamic_partition dynamic_stitch expand_dims gather "
-        "gather_nd "
         "guarantee_const identity identity_n invert_permutation matrix_band_part "
-        "matrix_transpose meshgrid pad parallel_stack repeat reshape reverse "
+        "matrix_transpose pad parallel_stack reshape reverse "
         "reverse_sequence reverse_v2 roll scatter_nd sequence_mask slice "
         "space_to_batch_nd space_to_depth split squeeze stack stop_gradient "
         "tensor_scatter_add tensor_scatter_nd_add=tensor_scatter_add "
@@ -43,6 +42,8 @@ CORE = {
         "tensor_scatter_update tile transpose "
         "unstack where where_v2"
     ),
+    "graph.functions.array.gathering": "batch_gather gather_nd",
+    "graph.functions.array.repetition": "meshgrid repeat",
     "graph.functions.array.selection": "setdiff1d strided_slice unique",
     "graph.functions.behavior": (
         "control_flow_v2_enabled disable_control_flow_v2 disable_eager_execution "
@@ -527,8 +528,9 @@ DTYPES = {
 
 MANIP = {
     "graph.functions.array.array": (
-        "batch_to_space_nd gather_nd reshape reverse roll scatter_nd space_to_batch_nd tile"
+        "batch_to_space_nd reshape reverse roll scatter_nd space_to_batch_nd tile"
     ),
+    "graph.functions.array.gathering": "gather_nd",
 }
 
 VERSIONS = {

@@ -136,3 +136,8 @@ def test_a_filters_gradient_says_which_size_is_wrong(session):
     words = "out_backprop doesn't match computed: actual = 2, computed = 1"
     with pytest.raises(tf.errors.InvalidArgumentError, match=words):
         session.run(gradient)
+
+
+def test_parallel_stacks_of_two_shapes_are_refused():
+    with pytest.raises(ValueError, match="incompatible"):
+        tf.parallel_stack([[1, 2], [3]])
