@@ -141,3 +141,12 @@ def test_a_filters_gradient_says_which_size_is_wrong(session):
 def test_parallel_stacks_of_two_shapes_are_refused():
     with pytest.raises(ValueError, match="incompatible"):
         tf.parallel_stack([[1, 2], [3]])
+
+
+@pytest.mark.parametrize("seed", [[1], [1, 2, 3]])
+def test_seeds_are_pairs(seed):
+    for draw in (tf.random.stateless_uniform, tf.random.stateless_normal):
+        with pytest.raises(ValueError, match=f"Dimension must be 2 but is {len(seed)}"):
+            draw([2], seed)
+    with pytest.raises(ValueError, match=f"Dimension must be 2 but is {len(seed)}"):
+        tf.random.stateless_gamma([3], seed, 1.0)
