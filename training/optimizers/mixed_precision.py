@@ -53,7 +53,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         colocate_gradients_with_ops: bool = False,
         grad_loss: Tensor | None = None,
     ) -> list[tuple[Gradient | None, Variable]]:
-        """Adds the gradients of `loss`, by way of those of the scaled loss."""
+        """Adds the gradients of `loss` by way of the scaled loss, whose own is `grad_loss`."""
         loss = loss if isinstance(loss, Tensor) else loss()
         pairs = self._optimizer.compute_gradients(
             loss * cast(self._loss_scale(), loss),

@@ -107,7 +107,10 @@ def decode_raw(
 
 
 def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Tensor:
-    """tf.train.Example messages written as JSON, serialized."""
+    """tf.train.Example messages, serialized, of `json_examples`, strings of JSON of any shape.
+
+    Raises InvalidArgumentError, when it runs, for a string that is none.
+    """
     return ops.DecodeJSONExample(convert_to_tensor(json_examples, np.dtype(object)), name=name)
 
 

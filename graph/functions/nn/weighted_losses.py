@@ -492,5 +492,5 @@ def _beside(weights: Tensor, losses: Tensor) -> Tensor:
 
 
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
-    """The sum of the losses, a float: there is one replica to share it."""
+    """The sum of `regularization_loss`, a float: there is one replica to share it among."""
     return truediv(reduce_sum(convert_to_tensor(regularization_loss)), 1)

@@ -158,7 +158,13 @@ def map_values(op: Callable[..., TensorLike], *args: object, **kwargs: object) -
 
 
 def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
-    """The slices whose index is not among some."""
+    """The slices of `a` whose index is not among `mask_indices`.
+
+    Args:
+        a: IndexedSlices.
+        mask_indices: [n], of the type of its indices.
+        name: Of the operation.
+    """
     with name_scope(name, "sparse_mask", [a.values, mask_indices]) as scope:
         indices, positions = setdiff1d(a.indices, mask_indices)
         values = ops.GatherV2(a.values, positions, _ZERO, name=scope)
@@ -232,9 +238,17 @@ def split(
     name: str | None = None,
     split_dim: TensorLike | None = None,
 ) -> list[SparseTensor]:
-    """`num_split` parts along an axis; where the size does not divide, the first have one more.
+    """Parts along an axis; where its size does not divide, the first have one more.
 
-    Raises ValueError unless the arguments are named.
+    Args:
+        keyword_required: None: all arguments are named.
+        sp_input: A SparseTensor.
+        num_split: How many parts.
+        axis: An integer scalar.
+        name: Of the operation.
+        split_dim: An older name of `axis`.
+
+    Returns `num_split` SparseTensors. Raises ValueError unless the arguments are named.
     """
     if keyword_required is not None:
         raise ValueError("Keyword arguments are required for this function.")
@@ -255,7 +269,13 @@ def split(
 def slice(
     sp_input: SparseLike, start: TensorLike, size: TensorLike, name: str | None = None
 ) -> SparseTensor:
-    """The elements in the box of `size` at `start`."""
+    """The elements in the box of `size` at `start`, with places counted from there.
+
+    Args:
+        sp_input: A SparseTensor.
+        start, size: [rank], int64; the box ends where the tensor does.
+        name: Of the operation.
+    """
     sp = sparse_of(sp_input)
     corner, sizes = (convert_to_tensor(x, np.int64) for x in (start, size))
     with name_scope(name, "SparseSlice", sp.to_components()) as scope:
@@ -294,7 +314,13 @@ def expand_dims(
 def transpose(
     sp_input: SparseLike, perm: Sequence[int] | TensorLike | None = None, name: str | None = None
 ) -> SparseTensor:
-    """The same with its dimensions in another order, by default the reverse."""
+    """The same with its dimensions in another order, by default the reverse.
+
+    Args:
+        sp_input: A SparseTensor.
+        perm: [rank], integers: dimension i of the result is dimension perm[i] of the input.
+        name: Of the operations.
+    """
     sp = sparse_of(sp_input)
     with name_scope(name, "SparseTranspose", [sp.values]):
         if perm is None:
@@ -325,6 +351,10 @@ def retain(sp_input: SparseLike, to_retain: TensorLike) -> SparseTensor:
 
 def reset_shape(sp_input: SparseLike, new_shape: TensorLike | None = None) -> SparseTensor:
     """The same elements in a larger whole, or in the least one that holds them.
+
+    Args:
+        sp_input: A SparseTensor.
+        new_shape: [rank], integers, none below the sizes now; by default the least that is enough.
 
     Raises ValueError, or InvalidArgumentError when it runs, for sizes that are smaller than now.
     """
