@@ -189,7 +189,13 @@ def _normal(
 
 
 def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
-    """The slices of `value` in random order."""
+    """The slices of `value` along its first dimension in random order.
+
+    Args:
+        value: Of any type and shape.
+        seed: With that of `tf.set_random_seed` it makes the order repeatable: TensorFlow's.
+        name: Of the operation.
+    """
     return ops.RandomShuffle(value, name=name, **op_seeds(seed))
 
 

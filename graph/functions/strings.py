@@ -52,7 +52,15 @@ globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 def join(
     inputs: Sequence[TensorLike | RaggedTensor], separator: str = "", name: str | None = None
 ) -> Tensor | RaggedTensor:
-    """The strings of all inputs one after another, with `separator` in between."""
+    """The strings of all inputs one after another, with `separator` in between.
+
+    Args:
+        inputs: A list of strings, of one shape or scalars; also ragged.
+        separator: Python's string.
+        name: Of the operation.
+
+    Raises TypeError for what is no list, ValueError for shapes that do not fit.
+    """
     if not isinstance(inputs, (list, tuple)):
         raise TypeError(f"Expected list for 'inputs' argument to 'string_join' Op, not {inputs!r}.")
     if has_ragged(*inputs):

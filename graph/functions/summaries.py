@@ -247,7 +247,16 @@ def histogram_summary(
     collections: Collections = None,
     name: str | None = None,
 ) -> Tensor:
-    """A summary of how many of the values lie where, under a tag."""
+    """A summary of how many of the values lie where.
+
+    Args:
+        tag: A scalar of strings.
+        values: Real numbers of any shape.
+        collections: Where it is put; SUMMARIES by default.
+        name: Of the operation.
+
+    Raises InvalidArgumentError, when it runs, for values that are not finite.
+    """
     with name_scope(name, "HistogramSummary", [tag, values]) as scope:
         summary = ops.HistogramSummary(tag, values, name=scope)
     return _collected(summary, collections, [GraphKeys.SUMMARIES])
@@ -301,7 +310,10 @@ def audio_summary(
 def merge_summary(
     inputs: Sequence[TensorLike], collections: Collections = None, name: str | None = None
 ) -> Tensor:
-    """One summary with the values of `inputs`, a list of summaries; see `merge`."""
+    """One summary with the values of `inputs`, a list of summaries, scalars of strings.
+
+    Raises InvalidArgumentError, when it runs, when two have one tag.
+    """
     return merge(inputs, collections, name)
 
 

@@ -150,3 +150,19 @@ def test_seeds_are_pairs(seed):
             draw([2], seed)
     with pytest.raises(ValueError, match=f"Dimension must be 2 but is {len(seed)}"):
         tf.random.stateless_gamma([3], seed, 1.0)
+
+
+def test_arrays_take_a_slice_for_each_index(session):
+    array = tf.TensorArray(tf.float32, 3)
+    with pytest.raises(ValueError, match="Dimensions must be equal, but are 3 and 2"):
+        array.scatter([2, 0], [1.0, 2.0, 3.0])
+    places = tf.placeholder(tf.int32, [None])
+    scattered = array.scatter(places, [1.0, 2.0, 3.0]).stack()
+    assert session.run(scattered, {places: [2, 0, 1]}).tolist() == [2.0, 3.0, 1.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Expected: 2 Actual: 3"):
+        session.run(scattered, {places: [2, 0]})
+
+
+def test_none_is_no_tensor():
+    with pytest.raises(ValueError, match="None values not supported"):
+        tf.convert_to_tensor_or_indexed_slices(None)

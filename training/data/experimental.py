@@ -27,7 +27,10 @@ _KEY = TensorSpec([], np.int64)
 
 
 def Counter(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = np.int64) -> Dataset:
-    """Numbers from `start` on at the distance `step`, without end."""
+    """Numbers from `start` on at the distance `step`, without end.
+
+    Both are scalars, cast to `dtype`.
+    """
     return Dataset.counter(start, step, dtype)
 
 

@@ -72,7 +72,15 @@ def _known_shape(shape: ShapeLike | None) -> Shape:
 def placeholder_with_default(
     input: TensorLike, shape: ShapeLike | None, name: str | None = None
 ) -> Tensor:
-    """A tensor that has the value of `input` unless it is fed."""
+    """A tensor that has the value of `input` unless it is fed.
+
+    Args:
+        input: Of any type.
+        shape: That of what may be fed, None for unknown sizes; None for any shape.
+        name: Of the operation.
+
+    Raises ValueError where `input` does not have the shape.
+    """
     return ops.PlaceholderWithDefault(input, shape=_known_shape(shape), name=name)
 
 
@@ -483,7 +491,15 @@ def rank(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def ensure_shape(x: TensorLike, shape: ShapeLike | None, name: str | None = None) -> Tensor:
-    """`x`, once it is sure to have the shape."""
+    """`x`, once it is sure to have the shape.
+
+    Args:
+        x: Of any type.
+        shape: Its sizes, None for unknown ones; None for any shape.
+        name: Of the operation.
+
+    Raises ValueError for a shape that is known to differ, InvalidArgumentError when it runs.
+    """
     return ops.EnsureShape(x, shape=as_shape(shape), name=name)
 
 

@@ -115,12 +115,25 @@ def decode_json_example(json_examples: TensorLike, name: str | None = None) -> T
 
 
 def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
-    """The tensor of a serialized TensorProto."""
+    """The tensor of a serialized TensorProto.
+
+    Args:
+        serialized: A scalar of strings.
+        out_type: The type that the tensor has.
+        name: Of the operation.
+
+    Raises InvalidArgumentError, when it runs, for what is no such message, or one of another type.
+    """
     return ops.ParseTensor(serialized, out_type=as_numpy(out_type), name=name)
 
 
 def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
-    """A tensor as a serialized TensorProto."""
+    """A tensor as a serialized TensorProto, a scalar of strings.
+
+    Args:
+        tensor: Of any type and shape.
+        name: Of the operation.
+    """
     return ops.SerializeTensor(tensor, name=name)
 
 

@@ -156,7 +156,16 @@ def matrix_rank(
 def lu(
     input: TensorLike, output_idx_type: DTypeLike = np.int32, name: str | None = None
 ) -> list[Tensor]:
-    """[lu, p]: L without its diagonal of ones and U in one matrix; input[p] = L U."""
+    """The factors of matrices: input[p] = L U, by rows with the largest pivots.
+
+    Args:
+        input: [..., n, n], floats or complex numbers.
+        output_idx_type: Of p, int32 or int64.
+        name: Of the operation.
+
+    Returns a named tuple: `lu` [..., n, n], L without its diagonal of ones and U in one matrix; `p`
+    [..., n]. Raises InvalidArgumentError, when it runs, for singular matrices.
+    """
     return ops.Lu(input, output_idx_type=output_idx_type, name=name)
 
 

@@ -359,7 +359,16 @@ def normalize(
     axis: int | Sequence[int] | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """`tensor` by its norm, and the norm with the size 1 along `axis`; see `norm`."""
+    """`tensor` by its norm, and that norm.
+
+    Args:
+        tensor: Floats or complex numbers.
+        ord: Which norm, as of `norm`.
+        axis: That of vectors, a pair for matrices, or None for all elements.
+        name: Of the operations.
+
+    Returns the shape of `tensor`, and the norm with the size 1 along `axis`.
+    """
     with name_scope(name, "normalize", [tensor]):
         x = convert_to_tensor(tensor)
         size = norm(x, ord, axis, keepdims=True)

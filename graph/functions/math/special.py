@@ -133,7 +133,14 @@ def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
-    """log |Beta(x)| of each vector of the last dimension: lgamma(x) summed less lgamma(sum)."""
+    """log |Beta(x)| of each vector of the last dimension: lgamma(x) summed less lgamma(sum).
+
+    Args:
+        x: [..., n], real floats.
+        name: Of the operations.
+
+    Returns [...]. Raises TypeError for integers.
+    """
     with name_scope(name, "lbeta", [x]):
         vectors = convert_to_tensor(x, name="x")
         logs = reduce_sum(ops.Lgamma(vectors), -1)

@@ -258,7 +258,14 @@ def ctc_beam_search_decoder_v2(
 
 
 def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> Sequence[Tensor]:
-    """The different labels of each row, padded by zeros, and which of them each label is."""
+    """The different labels of each row, padded by zeros, and which of them each label is.
+
+    Args:
+        labels: [batch, time], integers.
+        name: Of the operations.
+
+    Returns int64 [batch, time] and int32 [batch, time].
+    """
     with name_scope(name, "ctc_unique_labels", [labels]):
 
         def unique(row: Tensor) -> list[Tensor]:

@@ -81,7 +81,17 @@ def to_dense(
     validate_indices: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """A sparse tensor as a whole one, with `default_value` (zeros) elsewhere."""
+    """A sparse tensor as a whole one, with `default_value` elsewhere.
+
+    Args:
+        sp_input: A SparseTensor.
+        default_value: A scalar of its type; 0 or "" by default.
+        validate_indices: Whether places must be in order, within the shape, and each there once.
+        name: Of the operation.
+
+    Raises TypeError for what is no SparseTensor; when it runs, InvalidArgumentError for such
+    places.
+    """
     sp = sparse_of(sp_input)
     zero = b"" if sp.dtype.kind == "O" else np.zeros((), sp.dtype)
     default = zero if default_value is None else default_value
@@ -92,7 +102,12 @@ def to_dense(
 
 
 def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
-    """The elements of a tensor that are not zero."""
+    """The elements of a tensor that are not 0, false or "".
+
+    Args:
+        tensor: Of any type and shape.
+        name: Of the operations.
+    """
     with name_scope(name, "dense_to_sparse", [tensor]):
         whole = convert_to_tensor(tensor)
         empty = b"" if whole.dtype.kind == "O" else np.zeros((), whole.dtype)
@@ -339,7 +354,14 @@ def transpose(
 
 
 def retain(sp_input: SparseLike, to_retain: TensorLike) -> SparseTensor:
-    """The elements for which `to_retain`, a truth value for each, holds."""
+    """The elements for which `to_retain` holds, in the same shape.
+
+    Args:
+        sp_input: A SparseTensor of n elements.
+        to_retain: [n], bool.
+
+    Raises ValueError for another length.
+    """
     sp = sparse_of(sp_input)
     condition = convert_to_tensor(to_retain)
     first, n = (TensorShape(x.sizes).with_rank(1)[0] for x in (condition, sp.values))
@@ -385,7 +407,15 @@ def reset_shape(sp_input: SparseLike, new_shape: TensorLike | None = None) -> Sp
 def fill_empty_rows(
     sp_input: SparseLike, default_value: TensorLike, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
-    """`default_value` as the one element of rows that have none, and which rows these are."""
+    """`default_value` as the one element of rows that have none, and which rows these are.
+
+    Args:
+        sp_input: A SparseTensor [n, ...].
+        default_value: A scalar of its type.
+        name: Of the operations.
+
+    Returns a SparseTensor of the same shape, and bool [n].
+    """
     sp = sparse_of(sp_input)
     with name_scope(name, "SparseFillEmptyRows", [sp.values]):
         default = convert_to_tensor(default_value, sp.dtype)
@@ -474,7 +504,13 @@ def merge(
 
 
 def to_indicator(sp_input: SparseLike, vocab_size: TensorLike, name: str | None = None) -> Tensor:
-    """Truth values: whether each of `vocab_size` ids is in a row."""
+    """bool [..., vocab_size]: whether each id is in a row.
+
+    Args:
+        sp_input: A SparseTensor of int32 or int64, [..., m]: ids from 0 to vocab_size - 1.
+        vocab_size: How many ids there are.
+        name: Of the operations.
+    """
     sp = sparse_of(sp_input)
     with name_scope(name, "SparseToIndicator", [sp.values]) as scope:
         trues = ops.Fill(ops.Shape(sp.values), np.bool_(True))
