@@ -76,7 +76,7 @@ def get_or_create_global_step(graph: Graph | None = None) -> Variable:
 
 
 def assert_global_step(global_step_tensor: Variable | Tensor) -> None:
-    """Raises TypeError unless it is a single integer."""
+    """Raises TypeError unless `global_step_tensor` is a single integer."""
     if not isinstance(global_step_tensor, Variable | Tensor):
         raise TypeError('Existing "global_step" must be a Variable or Tensor.')
     dtype, shape = np.dtype(global_step_tensor.dtype), global_step_tensor.sizes

@@ -118,7 +118,7 @@ def string_input_producer(
     name: str | None = None,
     cancel_op: Operation | None = None,
 ) -> QueueBase:
-    """A queue of strings, such as file names; see input_producer.
+    """A queue of the strings of `string_tensor`, such as file names; see input_producer.
 
     Raises ValueError for an empty list; the queue runner raises InvalidArgumentError for a tensor
     without elements.
@@ -173,7 +173,7 @@ def slice_input_producer(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> list[Tensor]:
-    """One row of each of some tensors at a time; see input_producer.
+    """One row of each of `tensor_list` at a time; see input_producer for the other arguments.
 
     Raises ValueError when there are no tensors.
     """
@@ -237,7 +237,15 @@ def maybe_batch(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Batched:
-    """As batch, of those examples for which `keep_input` holds; a vector says it of each row."""
+    """As batch, of those examples for which `keep_input` holds.
+
+    Args:
+        tensors: A list, or a dict, of tensors.
+        keep_input: A bool scalar, or one for each row with `enqueue_many`.
+        batch_size: How many examples make a batch, an integer scalar.
+        num_threads, capacity, enqueue_many, shapes, dynamic_pad: Of batch.
+        allow_smaller_final_batch, shared_name, name: Of batch.
+    """
     kind = PaddingFIFOQueue if dynamic_pad else FIFOQueue
     return _batched(
         [tensors] * num_threads, True, keep_input, batch_size, enqueue_many, shapes,
@@ -257,7 +265,15 @@ def batch_join(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Batched:
-    """As batch, of what several lists of tensors give, each in a thread of its own."""
+    """As batch, of what several lists of tensors give, each in a thread of its own.
+
+    Args:
+        tensors_list: Lists, or dicts, of tensors: the same types and shapes in each.
+        batch_size: How many examples make a batch, an integer scalar.
+        capacity: Of the queue.
+        enqueue_many: Whether the first dimension of tensors is one of examples.
+        shapes, dynamic_pad, allow_smaller_final_batch, shared_name, name: Of batch.
+    """
     return maybe_batch_join(
         tensors_list, True, batch_size, capacity, enqueue_many, shapes, dynamic_pad,
         allow_smaller_final_batch, shared_name, name,
@@ -276,7 +292,10 @@ def maybe_batch_join(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Batched:
-    """As batch_join, of those examples for which `keep_input` holds."""
+    """As batch_join of `tensors_list`, of those examples for which `keep_input` holds.
+
+    `batch_size` and the others are those of batch_join.
+    """
     kind = PaddingFIFOQueue if dynamic_pad else FIFOQueue
     return _batched(
         tensors_list, False, keep_input, batch_size, enqueue_many, shapes,
@@ -335,7 +354,10 @@ def maybe_shuffle_batch(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Batched:
-    """As shuffle_batch, of those examples for which `keep_input` holds."""
+    """As shuffle_batch of `tensors`, of those examples for which `keep_input` holds.
+
+    `batch_size` and the others are those of shuffle_batch.
+    """
     return _batched(
         [tensors] * num_threads, True, keep_input, batch_size, enqueue_many, shapes,
         _shuffling(capacity, min_after_dequeue, seed, shared_name),
@@ -355,7 +377,14 @@ def shuffle_batch_join(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Batched:
-    """As shuffle_batch, of what several lists of tensors give, each in a thread of its own."""
+    """As shuffle_batch, of what several lists of tensors give, each in a thread of its own.
+
+    Args:
+        tensors_list: Lists, or dicts, of tensors: the same types and shapes in each.
+        batch_size: How many examples make a batch, an integer scalar.
+        capacity, min_after_dequeue, seed, enqueue_many, shapes: Of shuffle_batch.
+        allow_smaller_final_batch, shared_name, name: Of shuffle_batch.
+    """
     return maybe_shuffle_batch_join(
         tensors_list, batch_size, capacity, min_after_dequeue, True, seed, enqueue_many, shapes,
         allow_smaller_final_batch, shared_name, name,
@@ -375,7 +404,10 @@ def maybe_shuffle_batch_join(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Batched:
-    """As shuffle_batch_join, of those examples for which `keep_input` holds."""
+    """As shuffle_batch_join of `tensors_list`, of examples for which `keep_input` holds.
+
+    `batch_size` and the others are those of shuffle_batch_join.
+    """
     return _batched(
         tensors_list, False, keep_input, batch_size, enqueue_many, shapes,
         _shuffling(capacity, min_after_dequeue, seed, shared_name),

@@ -145,7 +145,6 @@ from ...graph.format.tensor_values import is_symbolic_tensor as is_symbolic_tens
 from ...graph.format.tensor_values import is_tensor as is_tensor
 from ...graph.format.tensor_values import make_ndarray as make_ndarray
 from ...graph.format.tensor_values import make_tensor_proto as make_tensor_proto
-from ...graph.functions.array.array import batch_gather as batch_gather
 from ...graph.functions.array.array import batch_to_space_nd as batch_to_space_nd
 from ...graph.functions.array.array import boolean_mask as boolean_mask
 from ...graph.functions.array.array import broadcast_to as broadcast_to
@@ -158,17 +157,14 @@ from ...graph.functions.array.array import dynamic_partition as dynamic_partitio
 from ...graph.functions.array.array import dynamic_stitch as dynamic_stitch
 from ...graph.functions.array.array import expand_dims as expand_dims
 from ...graph.functions.array.array import gather as gather
-from ...graph.functions.array.array import gather_nd as gather_nd
 from ...graph.functions.array.array import guarantee_const as guarantee_const
 from ...graph.functions.array.array import identity as identity
 from ...graph.functions.array.array import identity_n as identity_n
 from ...graph.functions.array.array import invert_permutation as invert_permutation
 from ...graph.functions.array.array import matrix_band_part as matrix_band_part
 from ...graph.functions.array.array import matrix_transpose as matrix_transpose
-from ...graph.functions.array.array import meshgrid as meshgrid
 from ...graph.functions.array.array import pad as pad
 from ...graph.functions.array.array import parallel_stack as parallel_stack
-from ...graph.functions.array.array import repeat as repeat
 from ...graph.functions.array.array import reshape as reshape
 from ...graph.functions.array.array import reverse as reverse
 from ...graph.functions.array.array import reverse_sequence as reverse_sequence
@@ -225,6 +221,10 @@ from ...graph.functions.array.creation import shape_n as shape_n
 from ...graph.functions.array.creation import size as size
 from ...graph.functions.array.creation import zeros as zeros
 from ...graph.functions.array.creation import zeros_like as zeros_like
+from ...graph.functions.array.gathering import batch_gather as batch_gather
+from ...graph.functions.array.gathering import gather_nd as gather_nd
+from ...graph.functions.array.repetition import meshgrid as meshgrid
+from ...graph.functions.array.repetition import repeat as repeat
 from ...graph.functions.array.selection import setdiff1d as setdiff1d
 from ...graph.functions.array.selection import strided_slice as strided_slice
 from ...graph.functions.array.selection import unique as unique

@@ -29,11 +29,10 @@ CORE = {
         "string uint16 uint32 uint64 uint8 variant"
     ),
     "graph.functions.array.array": (
-        "batch_gather batch_to_space_nd boolean_mask broadcast_to check_numerics concat "
+        "batch_to_space_nd boolean_mask broadcast_to check_numerics concat "
         "depth_to_space diag diag_part dynamic_partition dynamic_stitch expand_dims gather "
-        "gather_nd "
         "guarantee_const identity identity_n invert_permutation matrix_band_part "
-        "matrix_transpose meshgrid pad parallel_stack repeat reshape reverse "
+        "matrix_transpose pad parallel_stack reshape reverse "
         "reverse_sequence reverse_v2 roll scatter_nd sequence_mask slice "
         "space_to_batch_nd space_to_depth split squeeze stack stop_gradient "
         "tensor_scatter_add tensor_scatter_nd_add=tensor_scatter_add "
@@ -43,6 +42,8 @@ CORE = {
         "tensor_scatter_update tile transpose "
         "unstack where where_v2"
     ),
+    "graph.functions.array.gathering": "batch_gather gather_nd",
+    "graph.functions.array.repetition": "meshgrid repeat",
     "graph.functions.array.selection": "setdiff1d strided_slice unique",
     "graph.functions.behavior": (
         "control_flow_v2_enabled disable_control_flow_v2 disable_eager_execution "
@@ -380,11 +381,13 @@ METRICS = {
         "percentage_below precision recall root_mean_squared_error true_negatives true_positives"
     ),
     "graph.functions.nn.metrics_at": (
-        "auc average_precision_at_k false_negatives_at_thresholds false_positives_at_thresholds "
-        "precision_at_k precision_at_thresholds precision_at_top_k recall_at_k "
-        "recall_at_thresholds recall_at_top_k sensitivity_at_specificity "
-        "sparse_average_precision_at_k sparse_precision_at_k specificity_at_sensitivity "
+        "auc false_negatives_at_thresholds false_positives_at_thresholds precision_at_thresholds "
+        "recall_at_thresholds sensitivity_at_specificity specificity_at_sensitivity "
         "true_negatives_at_thresholds true_positives_at_thresholds"
+    ),
+    "graph.functions.nn.metrics_at_k": (
+        "average_precision_at_k precision_at_k precision_at_top_k recall_at_k recall_at_top_k "
+        "sparse_average_precision_at_k sparse_precision_at_k"
     ),
 }
 
@@ -525,8 +528,9 @@ DTYPES = {
 
 MANIP = {
     "graph.functions.array.array": (
-        "batch_to_space_nd gather_nd reshape reverse roll scatter_nd space_to_batch_nd tile"
+        "batch_to_space_nd reshape reverse roll scatter_nd space_to_batch_nd tile"
     ),
+    "graph.functions.array.gathering": "gather_nd",
 }
 
 VERSIONS = {

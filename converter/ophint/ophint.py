@@ -206,11 +206,11 @@ class OpHint:
         return identity
 
     def add_inputs(self, *args: Tensor, **kwargs: Any) -> list[Tensor]:
-        """Marks several tensors as inputs; `names` may list a name for each."""
+        """Marks several tensors, `args`, as inputs; `names` may list a name for each."""
         return self._several(self.add_input, args, **kwargs)
 
     def add_outputs(self, *args: Tensor, **kwargs: Any) -> list[Tensor]:
-        """Marks several tensors as outputs; `names` may list a name for each."""
+        """Marks several tensors, `args`, as outputs; `names` may list a name for each."""
         return self._several(self.add_output, args, **kwargs)
 
     def _several(

@@ -352,7 +352,7 @@ class Graph:
         self.scopes.extras.setdefault("unfetchable", set()).add(op)
 
     def is_fetchable(self, tensor_or_op: Tensor | Operation) -> bool:
-        """Whether a tensor or operation may be fetched."""
+        """Whether `tensor_or_op` may be fetched."""
         op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
         return op not in self.scopes.extras.get("unfetchable", ())
 

@@ -53,6 +53,8 @@ def infer(op: Operation) -> None:
     row = row_of(op.type)
     for limit in rank_limits(op.type):
         _require_rank(op, limit)
+    if op.type.startswith("Stateless"):
+        _require_pair(op)
     for tensor, shape in zip(op.outputs, infer_shapes(op, row), strict=True):
         tensor.set_shape(shape)
     if row is not None and row.is_pure:
@@ -100,6 +102,15 @@ def infer_shapes(op: OperationView, row: Row | None) -> list[Shape]:
             f"{op.type} '{op.name}': inputs and attributes do not fit together ({error})"
         ) from None
     return shapes if isinstance(shapes, list) else [cast("Shape", shapes)]
+
+
+def _require_pair(op: Operation) -> None:
+    """ValueError, in TensorFlow's words, for a seed that is known not to have two numbers."""
+    inputs = op.signature.inputs if op.signature else ()
+    for argument, tensor in zip(inputs, op.all_inputs, strict=False):
+        if argument.name == "seed" and tensor is not None and tensor.sizes is not None:
+            n = tensor.sizes[0]
+            require(op, n in (2, None), f"Dimension must be 2 but is {n}")
 
 
 def _require_rank(op: OperationView, limit: RankLimit) -> None:

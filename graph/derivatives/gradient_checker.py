@@ -86,7 +86,10 @@ def compute_gradient_error(
     init_targets: Sequence[Operation] | None = None,
     extra_feed_dict: Feeds | None = None,
 ) -> float:
-    """The largest difference between the two Jacobians; see compute_gradient."""
+    """The largest difference between the Jacobians of `y` by `x`, by gradients and by differences.
+
+    Arguments and errors are those of compute_gradient.
+    """
     jacobians = compute_gradient(
         x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict
     )

@@ -211,7 +211,13 @@ def verify_tensor_all_finite(
 ) -> Tensor:
     """`t`, once it is seen to hold neither NaN nor infinity; fails with `msg` else.
 
-    Raises ValueError when there is no tensor, or it comes by both names.
+    Args:
+        t: Real floats of any shape; `x` under a newer name.
+        msg: Of the error; `message` under a newer name.
+        name: Of the operations.
+
+    Raises ValueError when there is no tensor, or it comes by both names, TypeError for other types;
+    when it runs, InvalidArgumentError.
     """
     value = one_of("x", x, "t", t)
     words = one_of("message", message, "msg", msg)

@@ -83,7 +83,15 @@ def quantize_v2(
     axis: int | None = None,
     ensure_minimum_range: float = 0.01,
 ) -> tuple[Tensor, ...]:
-    """`quantize` with its arguments in another order."""
+    """`quantize` with its arguments in another order.
+
+    Args:
+        input: float32.
+        min_range, max_range: The range that the codes have to hold; of each slice with an axis.
+        T, mode, round_mode, narrow_range, axis, ensure_minimum_range, name: Of `quantize`.
+
+    Returns the codes, and the ends of the range that they have in the end.
+    """
     ranges = (min_range, max_range)
     more = (narrow_range, axis, ensure_minimum_range)
     return quantize(input, *ranges, T, mode, round_mode, name, *more)
@@ -99,7 +107,15 @@ def dequantize(
     narrow_range: bool = False,
     dtype: DTypeLike = "float32",
 ) -> Tensor:
-    """The numbers that the codes of `quantize` stand for; see there."""
+    """The numbers that the codes of `quantize` stand for.
+
+    Args:
+        input: The codes: qint8, quint8, qint16, quint16 or qint32, of any shape.
+        min_range, max_range: The ends of their range, float32; of each slice with an axis.
+        mode, narrow_range, axis: Those of `quantize`.
+        name: Of the operation.
+        dtype: float32 or bfloat16.
+    """
     attrs = {"mode": mode, "narrow_range": narrow_range, "dtype": as_numpy(dtype)}
     place = -1 if axis is None else axis
     return ops.Dequantize(input, min_range, max_range, axis=place, name=name, **attrs)
@@ -167,7 +183,10 @@ def quantize_and_dequantize_v2(
     narrow_range: bool = False,
     axis: int | None = None,
 ) -> Tensor:
-    """As `quantize_and_dequantize`, but gradients pass within the range alone."""
+    """As `quantize_and_dequantize` of `input`, but gradients pass within the range alone.
+
+    `input_min` and `input_max` are the ends of the range, of the type of `input`.
+    """
     return _around(
         "QuantizeAndDequantizeV4", input, (input_min, input_max), axis, name,
         signed_input=signed_input, num_bits=num_bits, range_given=range_given,

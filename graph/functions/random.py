@@ -133,7 +133,17 @@ def random_normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Numbers of a normal distribution."""
+    """Numbers of a normal distribution, others in each run.
+
+    Args:
+        shape: Of the result, a vector or a list.
+        mean, stddev: Numbers or tensors of type `dtype`, which broadcast with `shape`.
+        dtype: Real floats.
+        seed: With that of `tf.set_random_seed` it makes draws repeatable: TensorFlow's numbers.
+        name: Of the operations.
+
+    Raises TypeError for another type.
+    """
     return _normal("RandomStandardNormal", "random_normal", shape, mean, stddev, dtype, seed, name)
 
 
@@ -145,7 +155,17 @@ def truncated_normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Numbers of a normal distribution, those beyond two standard deviations drawn again."""
+    """Numbers of a normal distribution, those beyond two standard deviations drawn again.
+
+    Args:
+        shape: Of the result, a vector or a list.
+        mean, stddev: Numbers or tensors of type `dtype`, which broadcast with `shape`.
+        dtype: Real floats.
+        seed: With that of `tf.set_random_seed` it makes draws repeatable: TensorFlow's numbers.
+        name: Of the operations.
+
+    Raises TypeError for another type.
+    """
     return _normal("TruncatedNormal", "truncated_normal", shape, mean, stddev, dtype, seed, name)
 
 
@@ -169,7 +189,13 @@ def _normal(
 
 
 def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
-    """The slices of `value` in random order."""
+    """The slices of `value` along its first dimension in random order.
+
+    Args:
+        value: Of any type and shape.
+        seed: With that of `tf.set_random_seed` it makes the order repeatable: TensorFlow's.
+        name: Of the operation.
+    """
     return ops.RandomShuffle(value, name=name, **op_seeds(seed))
 
 
@@ -231,7 +257,18 @@ def stateless_normal(
     name: str | None = None,
     alg: str = "auto_select",
 ) -> Tensor:
-    """Normally distributed numbers, the same for the same `seed`."""
+    """Numbers of a normal distribution, the same for the same `seed` in every run.
+
+    Args:
+        shape: Of the result, a vector or a list.
+        seed: [2], int32 or int64.
+        mean, stddev: Numbers or tensors of type `dtype`, which broadcast with `shape`.
+        dtype: Real floats.
+        name: Of the operations.
+        alg: "auto_select" or "philox", which is the same here.
+
+    Raises ValueError for another `alg` or shape of `seed`.
+    """
     check_algorithm(alg)
     with name_scope(name, "stateless_random_normal", [shape, seed]):
         numbers = ops.StatelessRandomNormal(sizes_of(shape), seed, dtype=dtype)
@@ -247,7 +284,18 @@ def stateless_truncated_normal(
     name: str | None = None,
     alg: str = "auto_select",
 ) -> Tensor:
-    """The same of a normal distribution cut off two standard deviations from its mean."""
+    """`stateless_normal` cut off two standard deviations from its mean.
+
+    Args:
+        shape: Of the result, a vector or a list.
+        seed: [2], int32 or int64; the same seed gives the same numbers.
+        mean, stddev: Numbers or tensors of type `dtype`, which broadcast with `shape`.
+        dtype: Real floats.
+        name: Of the operations.
+        alg: "auto_select" or "philox", which is the same here.
+
+    Raises ValueError for another `alg` or shape of `seed`.
+    """
     check_algorithm(alg)
     with name_scope(name, "stateless_truncated_normal", [shape, seed]):
         numbers = ops.StatelessTruncatedNormal(sizes_of(shape), seed, dtype=dtype)

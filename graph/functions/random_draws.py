@@ -60,7 +60,17 @@ def multinomial(
     name: str | None = None,
     output_dtype: DTypeLike | None = None,
 ) -> Tensor:
-    """`categorical` by its old name."""
+    """`categorical` by its old name: [batch, num_samples] classes, as likely as exp(logits).
+
+    Args:
+        logits: [batch, classes], real numbers; classes with -inf are never drawn.
+        num_samples: How many are drawn for each row, an int32 scalar.
+        seed: Of the draws.
+        name: Of the operation.
+        output_dtype: int64 (the default) or int32.
+
+    Raises ValueError for another type or rank.
+    """
     kind = _class_type(output_dtype)
     with name_scope(name, "multinomial", [logits]):
         return ops.Multinomial(logits, num_samples, output_dtype=kind, **op_seeds(seed))
@@ -73,7 +83,17 @@ def stateless_categorical(
     dtype: DTypeLike = np.int64,
     name: str | None = None,
 ) -> Tensor:
-    """`categorical`, the same for the same `seed`, which is a pair of numbers."""
+    """`categorical`, the same for the same `seed`: [batch, num_samples] classes.
+
+    Args:
+        logits: [batch, classes], real numbers; a class is as likely as the exponential of its one.
+        num_samples: How many are drawn for each row, an int32 scalar.
+        seed: [2], int32 or int64.
+        dtype: int64 or int32.
+        name: Of the operation.
+
+    Raises ValueError for another type or rank.
+    """
     kind = _class_type(dtype)
     with name_scope(name, "stateless_categorical", [logits, seed]):
         return ops.StatelessMultinomial(logits, num_samples, seed, output_dtype=kind)
@@ -86,7 +106,17 @@ def stateless_multinomial(
     output_dtype: DTypeLike = np.int64,
     name: str | None = None,
 ) -> Tensor:
-    """`stateless_categorical` by its old name."""
+    """`stateless_categorical` by its old name: [batch, num_samples] classes.
+
+    Args:
+        logits: [batch, classes], real numbers; a class is as likely as the exponential of its one.
+        num_samples: How many are drawn for each row, an int32 scalar.
+        seed: [2], int32 or int64; the same seed gives the same classes.
+        output_dtype: int64 or int32.
+        name: Of the operation.
+
+    Raises ValueError for another type or rank.
+    """
     kind = _class_type(output_dtype)
     with name_scope(name, "stateless_multinomial", [logits, seed]):
         return ops.StatelessMultinomial(logits, num_samples, seed, output_dtype=kind)
@@ -134,7 +164,18 @@ def stateless_gamma(
     dtype: DTypeLike = np.float32,
     name: str | None = None,
 ) -> Tensor:
-    """Draws of gamma distributions in `shape`, which ends in the parameters' shape."""
+    """Draws of gamma distributions, the same for the same `seed`.
+
+    Args:
+        shape: Of the result; it ends in the shape that `alpha` and `beta` have together.
+        seed: [2], int32 or int64.
+        alpha: The shape of the distributions, above 0; a gradient flows to it.
+        beta: Their rate, above 0; 1 by default.
+        dtype: Of the result and both parameters: float16, float32 or float64.
+        name: Of the operations.
+
+    Raises InvalidArgumentError, when it runs, where `shape` does not end in that of the parameters.
+    """
     kind = as_numpy(dtype)
     with name_scope(name, "stateless_random_gamma", [seed, alpha]):
         sizes = sizes_of(shape)
@@ -150,7 +191,15 @@ def random_poisson(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """[*shape, *lam's shape]: `shape` draws of the Poisson distribution for each rate `lam`."""
+    """[*shape, *lam's shape]: `shape` draws of the Poisson distribution for each rate `lam`.
+
+    Args:
+        lam: Rates, not negative: int32, int64 or real floats, of any shape.
+        shape: How many draws, a vector or a list.
+        dtype: Of the result: real floats, int32 or int64.
+        seed: Of the draws.
+        name: Of the operation.
+    """
     with name_scope(name, "random_poisson", [lam]):
         return ops.RandomPoissonV2(sizes_of(shape), lam, dtype=dtype, **op_seeds(seed))
 
@@ -162,7 +211,17 @@ def stateless_poisson(
     dtype: DTypeLike = np.int32,
     name: str | None = None,
 ) -> Tensor:
-    """Draws of Poisson distributions in `shape`, which ends in the shape of the rates `lam`."""
+    """Draws of Poisson distributions, the same for the same `seed`.
+
+    Args:
+        shape: Of the result; it ends in the shape of `lam`.
+        seed: [2], int32 or int64.
+        lam: Rates, not negative, of any shape.
+        dtype: Of the result: real floats, int32 or int64.
+        name: Of the operation.
+
+    Raises InvalidArgumentError, when it runs, where `shape` does not end in that of `lam`.
+    """
     with name_scope(name, "stateless_random_poisson", [seed, lam]):
         return ops.StatelessRandomPoisson(sizes_of(shape), seed, lam, dtype=dtype)
 
@@ -211,7 +270,15 @@ def split(seed: TensorLike, num: int = 2, alg: str = "auto_select") -> Tensor:
 
 
 def fold_in(seed: TensorLike, data: TensorLike, alg: str = "auto_select") -> Tensor:
-    """A seed that follows from a seed and a number; see `split` for `alg`."""
+    """A seed [2] that follows from a seed and a number: other numbers, other seeds.
+
+    Args:
+        seed: [2], int32 or int64.
+        data: An integer scalar.
+        alg: "auto_select" or "philox", which is the same here.
+
+    Returns the type of `data`. Raises ValueError for another `alg`.
+    """
     check_algorithm(alg)
     number = convert_to_tensor(data)
     return ops.Pack([stateless_uniform([], seed, None, None, number.dtype), number])

@@ -152,7 +152,15 @@ def assert_rank_at_least(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    """An operation that fails unless `x` has so many dimensions or more; see `assert_rank`."""
+    """An operation that fails unless `x` has `rank` dimensions or more.
+
+    Args:
+        x: A tensor of any type and shape; sparse ones, too.
+        rank: An int32 scalar.
+        data, summarize, message, name: Of `assert_rank`.
+
+    Raises what `assert_rank` does.
+    """
     return _LEAST.run(x, [rank], data, summarize, message, name)
 
 
@@ -164,7 +172,15 @@ def assert_rank_in(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    """An operation that fails unless the rank of `x` is one of `ranks`; see `assert_rank`."""
+    """An operation that fails unless the rank of `x` is one of `ranks`.
+
+    Args:
+        x: A tensor of any type and shape; sparse ones, too.
+        ranks: int32 scalars, one or more.
+        data, summarize, message, name: Of `assert_rank`.
+
+    Raises what `assert_rank` does.
+    """
     return _AMONG.run(x, ranks, data, summarize, message, name)
 
 

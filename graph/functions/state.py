@@ -51,7 +51,17 @@ def assign_add(
     use_locking: bool | None = None,
     name: str | None = None,
 ) -> Updated:
-    """Adds to a variable; the new value."""
+    """Adds to a variable; the new value.
+
+    Args:
+        ref: A variable of numbers.
+        value: Of its type and shape.
+        use_locking: Whether others wait meanwhile.
+        name: Of the operation.
+
+    Raises ValueError for another shape, TypeError for another type; when it runs,
+    FailedPreconditionError before the variable has a value.
+    """
     if isinstance(ref, ResourceVariable):
         return ref.assign_add(value)
     return output("AssignAdd", [ref, value], {"use_locking": bool(use_locking)}, name)
@@ -63,7 +73,17 @@ def assign_sub(
     use_locking: bool | None = None,
     name: str | None = None,
 ) -> Updated:
-    """Subtracts from a variable; the new value."""
+    """Subtracts from a variable; the new value.
+
+    Args:
+        ref: A variable of numbers.
+        value: Of its type and shape.
+        use_locking: Whether others wait meanwhile.
+        name: Of the operation.
+
+    Raises ValueError for another shape, TypeError for another type; when it runs,
+    FailedPreconditionError before the variable has a value.
+    """
     if isinstance(ref, ResourceVariable):
         return ref.assign_sub(value)
     return output("AssignSub", [ref, value], {"use_locking": bool(use_locking)}, name)
@@ -97,7 +117,18 @@ def _scatter(public_name: str, kind: str, what: str) -> Scatter:
         return output(kind, [ref, indices, updates], {"use_locking": use_locking}, name)
 
     scatter.__name__ = scatter.__qualname__ = public_name
-    scatter.__doc__ = f"{what} rows of a variable; the new value."
+    scatter.__doc__ = f"""{what} rows of a variable, ref[indices[i]] by updates[i]; the new value.
+
+    Args:
+        ref: A variable [n, ...].
+        indices: int32 or int64, of any shape, from 0 to n - 1; a row may come several times.
+        updates: indices.shape + ref.shape[1:], or a scalar, of the variable's type.
+        use_locking: Whether others wait meanwhile.
+        name: Of the operation.
+
+    Raises ValueError for shapes that do not fit, TypeError for other types; when it runs,
+    InvalidArgumentError for an index out of range.
+    """
     return scatter
 
 
@@ -123,7 +154,19 @@ def _scatter_nd(public_name: str, kind: str, what: str, locks: bool = False) -> 
         return output(kind, [ref, indices, updates], {"use_locking": use_locking}, name)
 
     scatter.__name__ = scatter.__qualname__ = public_name
-    scatter.__doc__ = f"{what} parts of a variable at index tuples; the new value."
+    scatter.__doc__ = f"""{what} parts of a variable at index tuples; the new value.
+
+    Args:
+        ref: A variable.
+        indices: [..., k], int32 or int64: each row is the place of a part along the first k
+            dimensions.
+        updates: indices.shape[:-1] + ref.shape[k:], of the variable's type.
+        use_locking: Whether others wait meanwhile.
+        name: Of the operation.
+
+    Raises ValueError for shapes that do not fit, TypeError for other types; when it runs,
+    InvalidArgumentError for a place out of range.
+    """
     return scatter
 
 
@@ -141,14 +184,30 @@ def batch_scatter_update(
 ) -> Updated:
     """Sets ref[i, ..., indices[i, ..., j]] to updates[i, ..., j]; the new value.
 
-    Raises ValueError when the rank of `indices` is not known.
+    Args:
+        ref: A variable [batch..., n, ...].
+        indices: [batch..., m], int32 or int64, from 0 to n - 1.
+        updates: [batch..., m, ...], of its type.
+        use_locking: Whether others wait meanwhile.
+        name: Of the operations.
+
+    Raises ValueError when the rank of `indices` is not known; when it runs, InvalidArgumentError
+    for an index out of range.
     """
     with name_scope(name):
         return scatter_nd_update(ref, batch_positions(indices), updates, use_locking)
 
 
 def count_up_to(ref: Variable | Tensor, limit: int, name: str | None = None) -> Tensor:
-    """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
+    """A tensor that adds 1 to a variable and gives its value before.
+
+    Args:
+        ref: A scalar variable, int32 or int64.
+        limit: The largest value it comes to.
+        name: Of the operation.
+
+    Raises OutOfRangeError when it runs with the variable at `limit`.
+    """
     if isinstance(ref, Variable):
         return ref.count_up_to(limit, name)
     return ops.CountUpTo(ref, limit=limit, name=name)

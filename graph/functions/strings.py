@@ -52,7 +52,15 @@ globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 def join(
     inputs: Sequence[TensorLike | RaggedTensor], separator: str = "", name: str | None = None
 ) -> Tensor | RaggedTensor:
-    """The strings of all inputs one after another, with `separator` in between."""
+    """The strings of all inputs one after another, with `separator` in between.
+
+    Args:
+        inputs: A list of strings, of one shape or scalars; also ragged.
+        separator: Python's string.
+        name: Of the operation.
+
+    Raises TypeError for what is no list, ValueError for shapes that do not fit.
+    """
     if not isinstance(inputs, (list, tuple)):
         raise TypeError(f"Expected list for 'inputs' argument to 'string_join' Op, not {inputs!r}.")
     if has_ragged(*inputs):
@@ -73,7 +81,18 @@ def regex_replace(
     replace_global: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    r"""The strings with what matches replaced; \1 in `rewrite` is the first group."""
+    r"""The strings with what matches replaced; \1 in `rewrite` is what the first group matched.
+
+    Args:
+        input: Strings of any shape; also ragged.
+        pattern: A regular expression of RE2: Python's string, or a scalar of strings.
+        rewrite: What stands instead: Python's string, or a scalar of strings; \0 is the whole
+            match.
+        replace_global: Whether every match is replaced, or the first one only.
+        name: Of the operation.
+
+    Returns the shape of `input`. Raises InvalidArgumentError, when it runs, for a wrong pattern.
+    """
     if isinstance(pattern, str) and isinstance(rewrite, str):
         return ops.StaticRegexReplace(
             input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name
@@ -105,9 +124,17 @@ def substr(
     name: str | None = None,
     unit: str = "BYTE",
 ) -> Tensor:
-    """The part of each string from `pos` on, of `len` bytes or UTF8_CHARs at most.
+    """The part of each string from `pos` on, `len` bytes or characters at most.
 
-    Raises ValueError for another unit, and for positions and lengths of different shapes.
+    Args:
+        input: Strings of any shape; also ragged.
+        pos: int32 or int64, where parts begin; from the end when negative.
+        len: Of the same type and shape as `pos`; both broadcast with `input`.
+        name: Of the operation.
+        unit: "BYTE" or "UTF8_CHAR".
+
+    Raises ValueError for another unit, and for positions and lengths of different shapes; when it
+    runs, InvalidArgumentError for a position outside of its string.
     """
     if unit not in ("BYTE", "UTF8_CHAR"):
         raise ValueError(f"unit must be BYTE or UTF8_CHAR, got {unit!r}")
@@ -121,14 +148,31 @@ def to_number(
     name: str | None = None,
     input: TensorLike | None = None,
 ) -> Tensor:
-    """The numbers that strings spell; InvalidArgumentError when one is none."""
+    """The numbers that strings spell, of the shape of the strings.
+
+    Args:
+        string_tensor: Strings of any shape; also ragged.
+        out_type: float32, float64, int32, int64, uint32 or uint64.
+        name: Of the operation.
+        input: Another name of `string_tensor`.
+
+    Raises InvalidArgumentError, when it runs, for a string that is no number of that type.
+    """
     text = one_of("string_tensor", string_tensor, "input", input)
     return ops.StringToNumber(text, out_type=out_type, name=name)
 
 
 @unary
 def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Tensor:
-    """The number of bytes, or of characters."""
+    """int32: how many bytes or characters each string has.
+
+    Args:
+        input: Strings of any shape; also ragged.
+        name: Of the operation.
+        unit: "BYTE" or "UTF8_CHAR".
+
+    Raises ValueError for another unit.
+    """
     return ops.StringLength(input, unit=unit, name=name)
 
 
@@ -139,7 +183,16 @@ def string_to_hash_bucket(
     name: str | None = None,
     input: TensorLike | None = None,
 ) -> Tensor:
-    """A hash of each string, modulo `num_buckets`; weaker than the fast and the strong one."""
+    """int64: a hash of each string, from 0 to num_buckets - 1; the weakest of the three.
+
+    Args:
+        string_tensor: Strings of any shape; also ragged.
+        num_buckets: At least 1.
+        name: Of the operation.
+        input: Another name of `string_tensor`.
+
+    Raises ValueError for fewer buckets.
+    """
     text = one_of("input", input, "string_tensor", string_tensor)
     return ops.StringToHashBucket(text, num_buckets=num_buckets, name=name)
 
@@ -153,7 +206,23 @@ def reduce_join(
     reduction_indices: TensorLike | None = None,
     keepdims: bool | None = None,
 ) -> Tensor | RaggedTensor:
-    """Strings joined along `axis`, of several the first varies fastest; all axes by default."""
+    """Strings joined along `axis`, in the order of the axes; all of them by default.
+
+    Args:
+        inputs: Strings of known rank; also ragged.
+        axis: A dimension or a list of them, of which the first varies slowest.
+        keep_dims, keepdims: Whether the dimensions stay with size 1.
+        separator: Stands between two strings.
+        name: Of the operation.
+        reduction_indices: An older name of `axis`.
+
+    Raises ValueError for an axis out of range.
+
+    >>> import flatlite.compat.v1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     print(session.run(tf.reduce_join([["a", "b"], ["c", "d"]], 1, separator="-")))
+    [b'a-b' b'c-d']
+    """
     axis = one_of("axis", axis, "reduction_indices", reduction_indices)
     keeps = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
     if has_ragged(inputs):
@@ -227,9 +296,19 @@ def string_split(
     result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> SparseTensor | RaggedTensor:
-    """The parts of each string between any of the characters of `sep`; `delimiter` of old.
+    """The parts of each string between any of the characters of `sep`.
 
-    Raises ValueError for another type of results than SparseTensor and RaggedTensor.
+    Args:
+        source: [n] strings; here also of any known rank, and ragged.
+        sep: Characters, each of which separates; a space with None. "" gives single bytes.
+        skip_empty: Whether empty parts are left out.
+        delimiter: An older name of `sep`.
+        result_type: "SparseTensor" or "RaggedTensor".
+        name: Of the operations.
+
+    Returns a SparseTensor [n, most parts] or a RaggedTensor [n, (parts)].
+
+    Raises ValueError for another type of results.
     """
     between = one_of("sep", sep, "delimiter", delimiter)
     separators = convert_to_tensor(" " if between is None else between, np.dtype(object))

@@ -186,7 +186,10 @@ def tensor_summary(
 def merge(
     inputs: Sequence[TensorLike], collections: Collections = None, name: str | None = None
 ) -> Tensor:
-    """One summary with the values of several; InvalidArgumentError when two have one tag."""
+    """One summary with the values of `inputs`, a list of summaries.
+
+    Raises InvalidArgumentError, when it runs, when two have one tag.
+    """
     name = clean_tag(name)
     with name_scope(name, "Merge", inputs):
         summary = ops.MergeSummary(list(inputs), name=name)
@@ -225,7 +228,14 @@ def scalar_summary(
     collections: Collections = None,
     name: str | None = None,
 ) -> Tensor:
-    """A summary of a number for each tag, both of one shape."""
+    """A summary of a number for each tag.
+
+    Args:
+        tags: Strings of any shape.
+        values: Real numbers of that shape.
+        collections: Where it is put; SUMMARIES by default.
+        name: Of the operation.
+    """
     with name_scope(name, "ScalarSummary", [tags, values]) as scope:
         summary = ops.ScalarSummary(tags, cast_to(values, np.float32), name=scope)
     return _collected(summary, collections, [GraphKeys.SUMMARIES])
@@ -237,7 +247,16 @@ def histogram_summary(
     collections: Collections = None,
     name: str | None = None,
 ) -> Tensor:
-    """A summary of how many of the values lie where, under a tag."""
+    """A summary of how many of the values lie where.
+
+    Args:
+        tag: A scalar of strings.
+        values: Real numbers of any shape.
+        collections: Where it is put; SUMMARIES by default.
+        name: Of the operation.
+
+    Raises InvalidArgumentError, when it runs, for values that are not finite.
+    """
     with name_scope(name, "HistogramSummary", [tag, values]) as scope:
         summary = ops.HistogramSummary(tag, values, name=scope)
     return _collected(summary, collections, [GraphKeys.SUMMARIES])
@@ -250,7 +269,15 @@ def image_summary(
     collections: Collections = None,
     name: str | None = None,
 ) -> Tensor:
-    """A summary of images under a tag; see `image`."""
+    """A summary of images under a tag; see `image`.
+
+    Args:
+        tag: A scalar of strings.
+        tensor: [batch, height, width, 1, 3 or 4 channels], uint8 or real floats.
+        max_images: How many of a batch at most.
+        collections: Where it is put; SUMMARIES by default.
+        name: Of the operation.
+    """
     with name_scope(name, "ImageSummary", [tag, tensor]) as scope:
         summary = ops.ImageSummary(tag, tensor, max_images=max_images, name=scope)
     return _collected(summary, collections, [GraphKeys.SUMMARIES])
@@ -264,7 +291,16 @@ def audio_summary(
     collections: Collections = None,
     name: str | None = None,
 ) -> Tensor:
-    """A summary of sound under a tag; see `audio`."""
+    """A summary of sound under a tag; see `audio`.
+
+    Args:
+        tag: A scalar of strings.
+        tensor: float32 [batch, samples] or [batch, samples, channels], in [-1, 1].
+        sample_rate: Samples per second, a float32 scalar.
+        max_outputs: How many of a batch at most.
+        collections: Where it is put; SUMMARIES by default.
+        name: Of the operation.
+    """
     with name_scope(name, "AudioSummary", [tag, tensor]) as scope:
         rate = convert_to_tensor(sample_rate, np.float32, "sample_rate")
         summary = ops.AudioSummaryV2(tag, tensor, rate, max_outputs=max_outputs, name=scope)
@@ -274,7 +310,10 @@ def audio_summary(
 def merge_summary(
     inputs: Sequence[TensorLike], collections: Collections = None, name: str | None = None
 ) -> Tensor:
-    """One summary with the values of several."""
+    """One summary with the values of `inputs`, a list of summaries, scalars of strings.
+
+    Raises InvalidArgumentError, when it runs, when two have one tag.
+    """
     return merge(inputs, collections, name)
 
 

@@ -105,7 +105,11 @@ def unicode_decode_with_offsets(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor | RaggedTensor, Tensor | RaggedTensor]:
-    """As `unicode_decode`, and where in its string each character begins, in bytes."""
+    """As `unicode_decode` of `input`, and where in its string each character begins, in bytes.
+
+    Returns two tensors of one shape, int32 and int64; arguments and errors are those of
+    `unicode_decode`.
+    """
     attrs = _attrs(input_encoding, errors, replacement_char, replace_control_characters)
     label = name or "UnicodeDecodeWithOffsets"
     characters, positions = _decoded(input, "UnicodeDecodeWithOffsets", attrs, label)
@@ -134,7 +138,15 @@ def unicode_split(
     replacement_char: int = _REPLACEMENT,
     name: str | None = None,
 ) -> Tensor | RaggedTensor:
-    """The characters of strings as strings; see `unicode_decode`."""
+    """The characters of strings as strings, UTF-8 or as `input_encoding` says.
+
+    Args:
+        input: Strings of known rank, or a ragged tensor of them.
+        input_encoding, errors, replacement_char, name: Of `unicode_decode`.
+
+    Returns a RaggedTensor with one dimension more, a vector for a single string. Raises what
+    `unicode_decode` does.
+    """
     characters = unicode_decode(input, input_encoding, errors, replacement_char, name=name)
     return _one_by_one(characters, input_encoding, "ignore")
 
@@ -146,7 +158,10 @@ def unicode_split_with_offsets(
     replacement_char: int = _REPLACEMENT,
     name: str | None = None,
 ) -> tuple[Tensor | RaggedTensor, Tensor | RaggedTensor]:
-    """The characters of strings as strings, and where each begins, in bytes."""
+    """As `unicode_split` of `input`, and where each character begins, in bytes, int64.
+
+    Arguments and errors are those of `unicode_decode`.
+    """
     characters, positions = unicode_decode_with_offsets(
         input, input_encoding, errors, replacement_char, name=name
     )
@@ -162,7 +177,12 @@ def unicode_encode(
 ) -> Tensor | RaggedTensor:
     """The strings whose characters the numbers of the last dimension are.
 
-    Raises ValueError for a single number; see `unicode_decode` for the rest.
+    Args:
+        input: int32 [..., characters], numbers of Unicode; also ragged.
+        output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+        errors, replacement_char, name: Of `unicode_decode`.
+
+    Returns [...] strings. Raises ValueError for a single number; see `unicode_decode` for the rest.
     """
     attrs = {
         "output_encoding": output_encoding,
@@ -292,7 +312,18 @@ def unsorted_segment_join(
     separator: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """The strings of each segment joined, in the order they come."""
+    """The strings of each segment joined, in the order they come; "" where there are none.
+
+    Args:
+        inputs: Strings, [ids..., ...].
+        segment_ids: int32 or int64, of a shape that begins that of `inputs`, from 0 to
+            `num_segments` - 1, in any order.
+        num_segments: How many, an integer scalar.
+        separator: Stands between two strings.
+        name: Of the operation.
+
+    Returns [num_segments, ...]. Raises InvalidArgumentError, when it runs, for ids out of range.
+    """
     return ops.UnsortedSegmentJoin(
         inputs, segment_ids, num_segments, separator=separator, name=name
     )

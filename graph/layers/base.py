@@ -418,7 +418,7 @@ class Layer:
         return session
 
     def build(self, input_shape: TensorShape) -> None:
-        """Makes the variables for inputs of a shape; `call` may use them from then on."""
+        """Makes the variables for an `input_shape`; `call` may use them from then on."""
         self.built = True
 
     def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:  # pyright: ignore[reportExplicitAny, reportAny] - each layer's own
@@ -530,36 +530,3 @@ def _as_tensor(value: object) -> Tensor:
 
 def _shape(tensor: Tensor) -> TensorShape:
     return tensor.get_shape()
-
-
-def functional(layer_class: Callable[..., Layer], name: str, doc: str) -> Callable[..., Tensor]:
-    """The function `name(inputs, ..., reuse=None)`: a new layer of a class, called once.
-
-    It takes what the class takes, and `reuse` where the class has variables.
-    """
-    constructor_arguments = [
-        parameter
-        for parameter in inspect.signature(layer_class).parameters.values()
-        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-    ]
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    has_variables = any(parameter.name == "trainable" for parameter in constructor_arguments)
-    first = inspect.Parameter("inputs", kind)
-    last = [inspect.Parameter("reuse", kind, default=None)] if has_variables else []
-    signature = inspect.Signature([first, *constructor_arguments, *last])
-
-    def function(*args: object, **kwargs: object) -> Tensor:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        arguments = bound.arguments
-        inputs = cast("TensorLike", arguments.pop("inputs"))
-        if has_variables:
-            arguments["_reuse"] = arguments.pop("reuse")
-            arguments["_scope"] = arguments["name"]
-        return cast("Tensor", layer_class(**arguments)(inputs))
-
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = getattr(layer_class, "__module__", __name__)
-    function.__signature__ = signature  # pyright: ignore[reportFunctionMemberAccess]
-    function.__doc__ = doc
-    return function

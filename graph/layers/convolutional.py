@@ -20,7 +20,8 @@ from ..functions.nn.windows import conv2d as image_convolution
 from ..functions.nn.windows import conv2d_transpose as image_transposed
 from ..functions.nn.windows import separable_conv2d as image_separable
 from ..variables.initializers import zeros_initializer
-from .base import Activation, InputSpec, Layer, functional, without
+from .base import Activation, InputSpec, Layer, without
+from .functional import functional
 from .geometry import (
     Numbers,
     channel_axis,
@@ -525,26 +526,34 @@ class SeparableConv2D(SeparableConv):
     """A separable convolution over images; see SeparableConv."""
 
 
-conv1d = functional(Conv1D, "conv1d", "A convolution over a line, by a new layer; see Conv1D.")
-conv2d = functional(Conv2D, "conv2d", "A convolution over images, by a new layer; see Conv2D.")
-conv3d = functional(Conv3D, "conv3d", "A convolution over volumes, by a new layer; see Conv3D.")
+_LINE = "[batch, width, channels], or [batch, channels, width]; real floats."
+_IMAGES = "[batch, height, width, channels], or channels second; real floats."
+_VOLUMES = "[batch, depth, height, width, channels], or channels second; real floats."
+
+conv1d = functional(Conv1D, "conv1d", "A convolution over a line, by a new layer.", _LINE)
+conv2d = functional(Conv2D, "conv2d", "A convolution over images, by a new layer.", _IMAGES)
+conv3d = functional(Conv3D, "conv3d", "A convolution over volumes, by a new layer.", _VOLUMES)
 conv2d_transpose = functional(
     Conv2DTranspose,
     "conv2d_transpose",
-    "A transposed convolution over images, by a new layer; see Conv2DTranspose.",
+    "What a convolution over images would take to `inputs`, by a new layer.",
+    _IMAGES,
 )
 conv3d_transpose = functional(
     Conv3DTranspose,
     "conv3d_transpose",
-    "A transposed convolution over volumes, by a new layer; see Conv3DTranspose.",
+    "What a convolution over volumes would take to `inputs`, by a new layer.",
+    _VOLUMES,
 )
 separable_conv1d = functional(
     SeparableConv1D,
     "separable_conv1d",
-    "A separable convolution over a line, by a new layer; see SeparableConv1D.",
+    "A convolution of each channel of lines by itself, then one of places, by a new layer.",
+    _LINE,
 )
 separable_conv2d = functional(
     SeparableConv2D,
     "separable_conv2d",
-    "A separable convolution over images, by a new layer; see SeparableConv2D.",
+    "A convolution of each channel of images by itself, then one of places, by a new layer.",
+    _IMAGES,
 )

@@ -19,7 +19,8 @@ from ..functions.nn import normalization
 from ..functions.nn.activations import bias_add
 from ..functions.nn.named_functions import activation_of
 from ..variables.initializers import zeros_initializer
-from .base import Activation, InputSpec, Layer, functional
+from .base import Activation, InputSpec, Layer
+from .functional import functional
 from .geometry import layout
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Dense(Layer):
         self.input_spec = InputSpec(min_ndim=2)
 
     def build(self, input_shape: TensorShape) -> None:
-        """Makes `kernel` and `bias`."""
+        """Makes `kernel` [n, units] and `bias` [units] for an `input_shape` [..., n]."""
         if self.dtype is not None and not (self.dtype.is_floating or self.dtype.is_complex):
             raise TypeError(
                 "A Dense layer can only be built with a floating-point dtype. Received: "
@@ -124,7 +125,7 @@ class Dense(Layer):
         self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:
-        """activation(inputs @ kernel + bias)."""
+        """activation(inputs @ kernel + bias), [..., units]."""
         y = self._product(inputs)
         if self.bias is not None:
             y = bias_add(y, self.bias)
@@ -182,7 +183,7 @@ class Dropout(Layer):
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 
     def call(self, inputs: Tensor, training: bool | Tensor = False) -> Tensor:
-        """The inputs, with elements dropped where `training` holds."""
+        """The `inputs`, with elements dropped where `training` holds."""
 
         def drop() -> Tensor:
             return normalization.dropout(
@@ -232,7 +233,10 @@ class Flatten(Layer):
 
 
 dense = functional(
-    Dense, "dense", "activation(inputs @ kernel + bias), with variables of a new layer; see Dense."
+    Dense,
+    "dense",
+    "activation(inputs @ kernel + bias), [..., units], with variables of a new layer.",
+    "[..., n], floats, of rank 2 or more.",
 )
 
 
@@ -244,12 +248,32 @@ def dropout(
     training: bool | Tensor = False,
     name: str | None = None,
 ) -> Tensor:
-    """`inputs` with a part `rate` of its elements dropped when `training` holds."""
+    """`inputs` with elements set to 0 when `training` holds, the others times 1 / (1 - rate).
+
+    Args:
+        inputs: Real floats of any shape.
+        rate: The part that is dropped, a number or scalar tensor from 0 to 1.
+        noise_shape: The shape of the choices; it broadcasts to that of `inputs`.
+        seed: Of the random numbers, with that of `tf.set_random_seed`.
+        training: A truth value, or a bool scalar that is read when it runs.
+        name: Of the layer's scope.
+
+    Raises ValueError for a rate out of range.
+    """
     return cast("Tensor", Dropout(rate, noise_shape, seed, name)(inputs, training=training))
 
 
 def flatten(
     inputs: TensorLike, name: str | None = None, data_format: str = "channels_last"
 ) -> Tensor:
-    """[batch, ...] as [batch, everything else]."""
+    """[batch, ...] as [batch, product of the other sizes].
+
+    Args:
+        inputs: Of any type, of rank 1 or more.
+        name: Of the layer's scope.
+        data_format: "channels_last", or "channels_first", whose channels are moved behind the
+            others.
+
+    Raises ValueError for another format.
+    """
     return cast("Tensor", Flatten(data_format, name=name)(inputs))

@@ -128,7 +128,7 @@ class BatchNormalization(Layer):
         return np.dtype(np.float32) if kind.itemsize == 2 else kind
 
     def build(self, input_shape: TensorShape) -> None:
-        """Makes `gamma`, `beta` and the averages."""
+        """Makes `gamma`, `beta` and the averages, of the sizes that `input_shape` has in `axis`."""
         shape = TensorShape(input_shape)
         rank = shape.ndims
         if rank is None:
@@ -233,7 +233,7 @@ class BatchNormalization(Layer):
         return self.add_weight(name, shape, self._kind, start, trainable=False)
 
     def call(self, inputs: Tensor, training: bool | Tensor = False) -> Tensor:
-        """The normalised inputs."""
+        """The normalised `inputs`: by the batch where `training` holds, else by the averages."""
         if self.fused:
             return self._all_at_once(inputs, training)
         x, size = inputs, self.virtual_batch_size
@@ -432,9 +432,28 @@ def batch_normalization(
     virtual_batch_size: int | None = None,
     adjustment: Adjustment | None = None,
 ) -> Tensor:
-    """Batch normalisation by a new layer; see BatchNormalization.
+    """Batch normalisation (Ioffe, Szegedy, arXiv 1502.03167) by a new layer.
 
-    `training`, a truth value or a tensor of one, says whether mean and variance are the batch's.
+    Args:
+        inputs: Real floats of known rank; the sizes of `axis` are known.
+        axis: That of the channels, or several.
+        momentum: How slowly the averages move.
+        epsilon: Added to the variance.
+        center, scale: Whether there are `beta` and `gamma`.
+        beta_initializer and the other initializers, regularizers and constraints: Of its variables.
+        training: Whether mean and variance are the batch's: a truth value, or a bool scalar that is
+            read when it runs. In training run the operations in UPDATE_OPS, too, which move the
+            averages.
+        trainable: Whether its variables are trained.
+        name: Of its scope.
+        reuse: Whether the variables of that scope are taken.
+        renorm, renorm_clipping, renorm_momentum: See BatchNormalization (arXiv 1702.03275).
+        fused: None or True for the fused operation where the inputs allow it.
+        virtual_batch_size, adjustment: See BatchNormalization.
+
+    Returns the shape and type of `inputs`.
+
+    Raises ValueError when a size that is needed is not known, or options do not go together.
     """
     layer = BatchNormalization(
         axis,

@@ -10,7 +10,8 @@ from ..core.graph import Tensor
 from ..core.tensor_shape import TensorShape
 from ..functions.nn import windows
 from ..functions.nn.line_windows import avg_pool1d, max_pool1d
-from .base import InputSpec, Layer, functional
+from .base import InputSpec, Layer
+from .functional import functional
 from .geometry import Numbers, layout, numbers, padding_of, window_length
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Pooling(Layer):
     """
 
     rank = 2
-    function: Callable[..., Tensor]
+    _function: Callable[..., Tensor]
 
     CONFIGURED = "pool_size strides padding data_format"
 
@@ -71,7 +72,7 @@ class Pooling(Layer):
     def call(self, inputs: Tensor) -> Tensor:
         """The pooled inputs."""
         sizes, steps = self.pool_size, self.strides
-        function, padding = type(self).function, self.padding.upper()
+        function, padding = type(self)._function, self.padding.upper()
         if self.rank == 1:
             return function(inputs, sizes, steps, padding, self.format)
         if self.data_format == "channels_first":
@@ -90,54 +91,70 @@ class Pooling(Layer):
 class AveragePooling1D(Pooling):
     """The mean under each place of a window over a line; see Pooling."""
 
-    rank, function = 1, staticmethod(avg_pool1d)
+    rank, _function = 1, staticmethod(avg_pool1d)
 
 
 class AveragePooling2D(Pooling):
     """The mean under each place of a window over images; see Pooling."""
 
-    function = staticmethod(windows.avg_pool)
+    _function = staticmethod(windows.avg_pool)
 
 
 class AveragePooling3D(Pooling):
     """The mean under each place of a window over volumes; see Pooling."""
 
-    rank, function = 3, staticmethod(_volumes(ops.AvgPool3D))
+    rank, _function = 3, staticmethod(_volumes(ops.AvgPool3D))
 
 
 class MaxPooling1D(Pooling):
     """The largest under each place of a window over a line; see Pooling."""
 
-    rank, function = 1, staticmethod(max_pool1d)
+    rank, _function = 1, staticmethod(max_pool1d)
 
 
 class MaxPooling2D(Pooling):
     """The largest under each place of a window over images; see Pooling."""
 
-    function = staticmethod(windows.max_pool)
+    _function = staticmethod(windows.max_pool)
 
 
 class MaxPooling3D(Pooling):
     """The largest under each place of a window over volumes; see Pooling."""
 
-    rank, function = 3, staticmethod(_volumes(ops.MaxPool3D))
+    rank, _function = 3, staticmethod(_volumes(ops.MaxPool3D))
 
+
+_LINE = "[batch, width, channels], or [batch, channels, width]; real floats."
+_IMAGES = "[batch, height, width, channels], or channels second; real floats."
+_VOLUMES = "[batch, depth, height, width, channels], or channels second; real floats."
 
 average_pooling1d = functional(
-    AveragePooling1D, "average_pooling1d", "The mean under each place of a window over a line."
+    AveragePooling1D,
+    "average_pooling1d",
+    "The mean under each place of a window over a line.",
+    _LINE,
 )
 average_pooling2d = functional(
-    AveragePooling2D, "average_pooling2d", "The mean under each place of a window over images."
+    AveragePooling2D,
+    "average_pooling2d",
+    "The mean under each place of a window over images.",
+    _IMAGES,
 )
 average_pooling3d = functional(
-    AveragePooling3D, "average_pooling3d", "The mean under each place of a window over volumes."
+    AveragePooling3D,
+    "average_pooling3d",
+    "The mean under each place of a window over volumes.",
+    _VOLUMES,
 )
 max_pooling1d = functional(
-    MaxPooling1D, "max_pooling1d", "The largest under each place of a window over a line."
+    MaxPooling1D, "max_pooling1d", "The largest under each place of a window over a line.", _LINE
 )
 max_pooling2d = functional(
-    MaxPooling2D, "max_pooling2d", "The largest under each place of a window over images."
+    MaxPooling2D, "max_pooling2d", "The largest under each place of a window over images.", _IMAGES
 )
 max_pooling3d = functional(
-    MaxPooling3D, "max_pooling3d", "The largest under each place of a window over volumes."
+    MaxPooling3D,
+    "max_pooling3d",
+    "The largest under each place of a window over volumes.",
+    _VOLUMES,
 )

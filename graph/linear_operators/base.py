@@ -303,7 +303,7 @@ class LinearOperator:
         return cast("Tensor | LinearOperator", self.matmul(other))
 
     def matvec(self, x: TensorLike, adjoint: bool = False, name: str = "matvec") -> Tensor:
-        """The operator times a vector, [..., n]."""
+        """The operator [..., m, n] times a vector `x`, [..., n]; [..., m]."""
         with self._scope(name):
             column = expand_dims(self._argument(x, "x"), -1)
             return squeeze(cast(Tensor, self.matmul(column, adjoint)), [-1])

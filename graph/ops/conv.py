@@ -137,6 +137,14 @@ def conv3d(x: np.ndarray, filters: np.ndarray, *, op: OperationView) -> np.ndarr
     return _convolve(op, x, filters)
 
 
+def _require_results(op: OperationView, dy: np.ndarray, expected: tuple[int, ...]) -> None:
+    """ValueError unless gradients are of the sizes of what a convolution gives."""
+    for actual, computed in zip(dy.shape[1:-1], expected, strict=True):
+        if actual != computed:
+            words = f"{op.type}: Size of out_backprop doesn't match computed: actual = {actual}"
+            raise ValueError(f"{words}, computed = {computed}")
+
+
 def _input_grad(
     op: OperationView, sizes: np.ndarray, filters: np.ndarray, dy: np.ndarray
 ) -> np.ndarray:
@@ -147,12 +155,7 @@ def _input_grad(
     shape = _full_sizes(op, [int(n) for n in sizes], dy, filters)
     batch, spatial_sizes, channels = _split_shape(op, shape)
     windows = _windows(op, filters.shape[:-2], rank)
-    expected, outputs = windows.outputs(spatial_sizes), dy.shape[1:-1]
-    if expected != outputs:
-        pairs = zip(outputs, expected, strict=True)
-        actual, computed = next((n, m) for n, m in pairs if n != m)
-        words = f"{op.type}: Size of out_backprop doesn't match computed: actual = {actual}"
-        raise ValueError(f"{words}, computed = {computed}")
+    _require_results(op, dy, windows.outputs(spatial_sizes))
     pads = windows.pads(spatial_sizes)
     padded = [n + sum(pair) for n, pair in zip(spatial_sizes, pads, strict=True)]
     result = np.zeros((batch, *padded, channels), dy.dtype)
@@ -163,7 +166,7 @@ def _input_grad(
     gradients = np.split(dy, groups, -1)
     for group, part in enumerate(np.split(filters, groups, -1)):
         depth = slice(group * part.shape[-2], (group + 1) * part.shape[-2])
-        for position, window in windows.positions(outputs):
+        for position, window in windows.positions(dy.shape[1:-1]):
             result[(*window, depth)] += gradients[group] @ part[position].T
     inner = tuple(slice(a, n - b) for (a, b), n in zip(pads, padded, strict=True))
     return channels_back(result[(slice(None), *inner)], data_format)
@@ -216,6 +219,7 @@ def _filter_grad(op: OperationView, x: np.ndarray, sizes: np.ndarray, dy: np.nda
     shape = [int(n) for n in sizes]
     *kernel, depth, n_filters = shape
     windows = _windows(op, kernel, x.ndim)
+    _require_results(op, dy, windows.outputs(x.shape[1:-1]))
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]))
     groups = x.shape[-1] // depth
     inputs, gradients = np.split(padded, groups, -1), np.split(dy, groups, -1)

@@ -170,7 +170,11 @@ def get_local_variable(
     synchronization: object = None,
     aggregation: object = None,
 ) -> Variable:
-    """`get_variable` for a variable of this process: in LOCAL_VARIABLES, not trained, not saved."""
+    """`get_variable` for a variable of this process: in LOCAL_VARIABLES, not trained, not saved.
+
+    It is initialized by `local_variables_initializer`. Arguments and errors are those of
+    `get_variable`.
+    """
     return get_variable(
         name,
         shape,

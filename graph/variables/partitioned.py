@@ -310,7 +310,17 @@ def min_max_variable_partitioner(
     min_slice_size: int = 256 << 10,
     bytes_per_string_element: int = 16,
 ) -> Partitioner:
-    """Cuts `axis` into at most so many parts, none of which has fewer bytes than that."""
+    """Cuts `axis` into as many parts as bytes / `min_slice_size`, rounded up, within a limit.
+
+    Args:
+        max_partitions: How many parts there are at most.
+        axis: Which dimension is cut.
+        min_slice_size: How many bytes of a variable are worth a part.
+        bytes_per_string_element: What a string counts for.
+
+    Returns what `variable_scope` takes as `partitioner`; it raises ValueError for a variable that
+    lacks the dimension.
+    """
 
     def partitioner(shape: TensorShape, dtype: DTypeLike) -> list[int]:
         if axis >= len(shape):

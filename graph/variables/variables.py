@@ -342,7 +342,7 @@ class Variable(ScatterUpdates, Operands, metaclass=Created):
         name: str | None = None,
         read_value: bool = True,
     ) -> Updated | Operation:
-        """Adds to its value; the new one, or the operation that does so."""
+        """Adds `delta`, of the variable's type and shape; the new value, or the operation."""
         return self._update("assign_add", delta, use_locking, name, read_value)
 
     @overload
@@ -369,7 +369,7 @@ class Variable(ScatterUpdates, Operands, metaclass=Created):
         name: str | None = None,
         read_value: bool = True,
     ) -> Updated | Operation:
-        """Subtracts from its value; the new one, or the operation that does so."""
+        """Subtracts `delta`, of the variable's type and shape; the new value, or the operation."""
         return self._update("assign_sub", delta, use_locking, name, read_value)
 
     def _update(
@@ -401,7 +401,7 @@ class Variable(ScatterUpdates, Operands, metaclass=Created):
         value: TensorLike,
         name: str | None = None,
     ) -> Updated:
-        """Gives the part that a StridedSlice with these inputs and masks takes a value."""
+        """Gives the part that StridedSlice takes with `bounds` and `masks` a `value`."""
         raise NotImplementedError
 
     def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
@@ -409,11 +409,11 @@ class Variable(ScatterUpdates, Operands, metaclass=Created):
         raise NotImplementedError
 
     def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
-        """The parts at index tuples."""
+        """The parts at index tuples, the last dimension of `indices`; see `tf.gather_nd`."""
         return output("GatherNd", [self, indices], name=name)
 
     def count_up_to(self, limit: int, name: str | None = None) -> Tensor:
-        """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
+        """Adds 1, gives the value before; OutOfRangeError from `limit` on; see `tf.count_up_to`."""
         raise NotImplementedError
 
     def ref(self) -> Reference[Variable]:

@@ -235,7 +235,7 @@ class CompiledModel:
         input_map: Mapping[str, TensorBuffer],
         output_map: Mapping[str, TensorBuffer],
     ) -> None:
-        """Runs a signature on buffers by name; fills those of `output_map`.
+        """Runs a signature on buffers by name, `input_map`; fills those of `output_map`.
 
         Raises RuntimeError when a buffer is missing or does not fit.
         """
@@ -258,7 +258,7 @@ class CompiledModel:
         input_buffers: Sequence[TensorBuffer],
         output_buffers: Sequence[TensorBuffer],
     ) -> None:
-        """Runs a signature on buffers in order; fills those of `output_buffers`.
+        """Runs a signature on `input_buffers` in order; fills `output_buffers`.
 
         Raises RuntimeError when their number is wrong or one does not fit.
         """

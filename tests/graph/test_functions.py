@@ -107,3 +107,62 @@ def test_functions_say_what_they_give():
     names = [(home, name) for home in (tf, tf.math, tf.nn, tf.image) for name in dir(home)]
     functions = [f for f in (getattr(*place) for place in names) if inspect.isfunction(f)]
     assert not [f.__name__ for f in functions if (f.__doc__ or ".").startswith(".")]
+
+
+@pytest.mark.parametrize("value_range", [(5, 5), (5, 0)])
+def test_histograms_need_a_range(session, value_range):
+    ends = tf.placeholder_with_default(np.float32(value_range), [2])
+    words = r"value_range should satisfy value_range\[0\] < value_range\[1\]"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+        session.run(tf.histogram_fixed_width(np.float32([1]), ends, 5))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+        tf.histogram_fixed_width(np.float32([1]), np.float32(value_range), 5)
+
+
+def test_sequences_are_searched_row_by_row(session):
+    """Expected values are TensorFlow 2.21's."""
+    rows = np.arange(24).reshape(2, 3, 4)
+    places = tf.searchsorted(rows, np.arange(6).reshape(3, 2, 1) * 4)
+    assert session.run(places).tolist() == np.zeros((3, 2, 1), int).tolist()
+    assert session.run(tf.searchsorted([1, 3], [[2]])).tolist() == [[1]]
+    with pytest.raises(ValueError, match="Leading dim_size of both tensors must match"):
+        tf.searchsorted([[1, 3], [2, 4]], [[2]])
+
+
+def test_a_filters_gradient_says_which_size_is_wrong(session):
+    dy = np.ones((1, 2, 1, 1), np.float32)
+    x = np.ones((1, 2, 2, 1), np.float32)
+    gradient = tf.nn.conv2d_backprop_filter(x, [2, 2, 1, 1], dy, [1, 1, 1, 1], "VALID")
+    words = "out_backprop doesn't match computed: actual = 2, computed = 1"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+        session.run(gradient)
+
+
+def test_parallel_stacks_of_two_shapes_are_refused():
+    with pytest.raises(ValueError, match="incompatible"):
+        tf.parallel_stack([[1, 2], [3]])
+
+
+@pytest.mark.parametrize("seed", [[1], [1, 2, 3]])
+def test_seeds_are_pairs(seed):
+    for draw in (tf.random.stateless_uniform, tf.random.stateless_normal):
+        with pytest.raises(ValueError, match=f"Dimension must be 2 but is {len(seed)}"):
+            draw([2], seed)
+    with pytest.raises(ValueError, match=f"Dimension must be 2 but is {len(seed)}"):
+        tf.random.stateless_gamma([3], seed, 1.0)
+
+
+def test_arrays_take_a_slice_for_each_index(session):
+    array = tf.TensorArray(tf.float32, 3)
+    with pytest.raises(ValueError, match="Dimensions must be equal, but are 3 and 2"):
+        array.scatter([2, 0], [1.0, 2.0, 3.0])
+    places = tf.placeholder(tf.int32, [None])
+    scattered = array.scatter(places, [1.0, 2.0, 3.0]).stack()
+    assert session.run(scattered, {places: [2, 0, 1]}).tolist() == [2.0, 3.0, 1.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Expected: 2 Actual: 3"):
+        session.run(scattered, {places: [2, 0]})
+
+
+def test_none_is_no_tensor():
+    with pytest.raises(ValueError, match="None values not supported"):
+        tf.convert_to_tensor_or_indexed_slices(None)

@@ -27,7 +27,10 @@ _KEY = TensorSpec([], np.int64)
 
 
 def Counter(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = np.int64) -> Dataset:
-    """Numbers from `start` on at the distance `step`, without end."""
+    """Numbers from `start` on at the distance `step`, without end.
+
+    Both are scalars, cast to `dtype`.
+    """
     return Dataset.counter(start, step, dtype)
 
 
@@ -168,7 +171,7 @@ def map_and_batch(
     drop_remainder: bool = False,
     num_parallel_calls: int | None = None,
 ) -> Transformation:
-    """Batches of what a function gives; `Dataset.map`, then `Dataset.batch`.
+    """Batches of `batch_size` of what a function gives; `Dataset.map`, then `Dataset.batch`.
 
     Raises ValueError where both numbers of parallel work are given.
     """
@@ -202,14 +205,27 @@ def parallel_interleave(
     buffer_output_elements: int | None = None,
     prefetch_input_elements: int | None = None,
 ) -> Transformation:
-    """`Dataset.interleave` as a transformation; the order is fixed."""
+    """`Dataset.interleave` as a transformation; the order is fixed.
+
+    Args:
+        map_func: Gives a dataset for each element.
+        cycle_length: From how many of these elements come in turn, an integer scalar.
+        block_length: How many come from one before the next, an integer scalar.
+        sloppy, buffer_output_elements, prefetch_input_elements: Taken for TensorFlow's sake.
+    """
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
 
 
 def shuffle_and_repeat(
     buffer_size: TensorLike, count: TensorLike | None = None, seed: int | None = None
 ) -> Transformation:
-    """The elements in random order, again and again."""
+    """The elements in random order, again and again.
+
+    Args:
+        buffer_size: From how many elements the next is drawn, an integer scalar.
+        count: How often all come; without end when it is None or -1.
+        seed: Of the draws.
+    """
 
     def apply(dataset: Dataset) -> Dataset:
         inputs = [int64(buffer_size), *seeds(seed), int64(-1 if count is None else count)]
@@ -229,7 +245,14 @@ def rejection_resample(
     initial_dist: TensorLike | None = None,
     seed: int | None = None,
 ) -> Transformation:
-    """`Dataset.rejection_resample` as a transformation."""
+    """`Dataset.rejection_resample` as a transformation.
+
+    Args:
+        class_func: Gives the class of an element, an integer scalar.
+        target_dist: [classes], how often each is to come.
+        initial_dist: [classes], how often each comes; counted when left out.
+        seed: Of the draws.
+    """
     return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
 
 
@@ -239,7 +262,7 @@ def snapshot(
     reader_func: Reader | None = None,
     shard_func: UserFunction | None = None,
 ) -> Transformation:
-    """`Dataset.snapshot` as a transformation."""
+    """`Dataset.snapshot` in the folder `path` as a transformation."""
     return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
 
 
@@ -264,12 +287,17 @@ def ignore_errors(log_warning: bool = False) -> Transformation:
 
 
 def enumerate_dataset(start: TensorLike = 0) -> Transformation:
-    """`Dataset.enumerate` as a transformation."""
+    """`Dataset.enumerate` as a transformation: each element with its number, from `start` on."""
     return lambda dataset: dataset.enumerate(start)
 
 
 def dense_to_sparse_batch(batch_size: TensorLike, row_shape: TensorLike) -> Transformation:
-    """`Dataset.sparse_batch` as a transformation."""
+    """`Dataset.sparse_batch` as a transformation.
+
+    Args:
+        batch_size: How many elements make a batch, an integer scalar.
+        row_shape: Of the rows of a batch, as large as the largest element: [rank], integers.
+    """
     return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
 
 
@@ -278,12 +306,15 @@ def dense_to_ragged_batch(
     drop_remainder: TensorLike = False,
     row_splits_dtype: DTypeLike = np.int64,
 ) -> Transformation:
-    """`Dataset.ragged_batch` as a transformation."""
+    """`Dataset.ragged_batch` as a transformation: `batch_size` elements to a row.
+
+    With `drop_remainder` a last batch that is smaller is left out.
+    """
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 
 def assert_cardinality(expected_cardinality: TensorLike) -> Transformation:
-    """The same elements; FailedPreconditionError where they are not as many as is said."""
+    """The same elements; FailedPreconditionError where they are not `expected_cardinality`."""
     return lambda dataset: dataset.with_inputs(
         "AssertCardinalityDataset", [int64(expected_cardinality)]
     )
@@ -317,7 +348,10 @@ def sample_from_datasets(
     seed: int | None = None,
     stop_on_empty_dataset: bool = False,
 ) -> Dataset:
-    """`Dataset.sample_from_datasets`."""
+    """`Dataset.sample_from_datasets`: elements of several datasets, drawn by `weights`.
+
+    `weights` is [datasets], floats, or a dataset of such; all alike by default.
+    """
     return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 

@@ -145,7 +145,8 @@ def index_table_from_dataset(
 ) -> LookupTable:
     """A table of keys, whose values are their places in the dataset: int64 from 0 on.
 
-    Args and errors are those of `table_from_dataset`; `dataset` has keys alone.
+    `dataset` has keys alone; `vocab_size` is how many of them count, `default_value` the value of
+    others. Arguments and errors are those of `table_from_dataset`.
     """
     pairs = dataset.enumerate().map(lambda place, key: (key, place))
     return table_from_dataset(

@@ -144,7 +144,8 @@ class SavedModelBuilder:
     ) -> None:
         """Adds the default graph, for the variables that are written already.
 
-        Arguments and errors are those of `add_meta_graph_and_variables`.
+        Arguments, `assets_collection` among them, and errors are those of
+        `add_meta_graph_and_variables`.
 
         Raises:
             AssertionError: No variables are written yet.

@@ -141,6 +141,10 @@ def predict_signature_def(inputs: Mapping[str, Any], outputs: Mapping[str, Any])
 def regression_signature_def(examples: Tensor, predictions: Tensor):
     """A signature that takes serialized tf.Examples and gives float32.
 
+    Args:
+        examples: Strings of any shape.
+        predictions: float32.
+
     Raises:
         ValueError: One is missing, or has another dtype.
     """
@@ -157,7 +161,12 @@ def regression_signature_def(examples: Tensor, predictions: Tensor):
 
 
 def classification_signature_def(examples: Tensor, classes: Tensor | None, scores: Tensor | None):
-    """A signature that takes serialized tf.Examples and gives labels, float32 scores, or both.
+    """A signature that takes serialized tf.Examples and gives labels, scores, or both.
+
+    Args:
+        examples: Strings of any shape.
+        classes: Strings, or None.
+        scores: float32, or None.
 
     Raises:
         ValueError: The examples are missing, or both others are, or one has another dtype.

@@ -53,7 +53,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         colocate_gradients_with_ops: bool = False,
         grad_loss: Tensor | None = None,
     ) -> list[tuple[Gradient | None, Variable]]:
-        """Adds the gradients of `loss`, by way of those of the scaled loss."""
+        """Adds the gradients of `loss` by way of the scaled loss, whose own is `grad_loss`."""
         loss = loss if isinstance(loss, Tensor) else loss()
         pairs = self._optimizer.compute_gradients(
             loss * cast(self._loss_scale(), loss),
@@ -72,7 +72,11 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         global_step: Variable | None = None,
         name: str | None = None,
     ) -> Operation:
-        """Adds the step, and after it the change of the scale."""
+        """Adds the step, and after it the change of the scale.
+
+        Where a gradient is not finite, the variables stay and the scale becomes smaller. Arguments
+        are those of `Optimizer.apply_gradients`.
+        """
         if not isinstance(self._loss_scale, DynamicLossScale):
             return self._optimizer.apply_gradients(grads_and_vars, global_step, name)
         pairs = list(grads_and_vars)

@@ -94,12 +94,12 @@ class ExponentialMovingAverage:
         return create_slot(item, item.initialized_value(), self._name)
 
     def average(self, var: Variable | Tensor) -> Variable | None:
-        """The shadow of a variable or tensor; None when it has none."""
+        """The shadow of `var`, a variable or tensor; None when it has none."""
         pair = self._averages.get(id(var))
         return None if pair is None else pair[1]
 
     def average_name(self, var: Variable | Tensor) -> str:
-        """The name of a shadow, also of one that is yet to be made."""
+        """The name of the shadow of `var`, also of one that is yet to be made."""
         average = self.average(var)
         if average is not None:
             return average.op.name

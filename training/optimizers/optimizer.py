@@ -115,6 +115,8 @@ class Optimizer:
     ) -> list[tuple[Gradient | None, Variable]]:
         """Adds the gradients of `loss` by variables; see `minimize` for the arguments.
 
+        `grad_loss` is the gradient of `loss` that they begin with, of its shape; ones by default.
+
         Returns:
             Pairs of gradient and variable; a gradient is a Tensor, IndexedSlices, or None where
             the loss does not depend on the variable.

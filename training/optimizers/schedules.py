@@ -72,7 +72,18 @@ def natural_exp_decay(
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """learning_rate * exp(-decay_rate * global_step / decay_steps); see `exponential_decay`."""
+    """learning_rate * exp(-decay_rate * global_step / decay_steps).
+
+    Args:
+        learning_rate: The rate at step 0, a real float scalar.
+        global_step: The variable that counts the steps.
+        decay_steps: After how many steps the exponent is `decay_rate`.
+        decay_rate: A number.
+        staircase: Whether it changes only when `decay_steps` have passed, all at once.
+        name: Of the operations.
+
+    Raises ValueError when there is no global step.
+    """
     with name_scope(name, "ExponentialDecay") as scope:
         rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         exponent = _progress(global_step, decay_steps, rate, staircase)
@@ -87,7 +98,18 @@ def inverse_time_decay(
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """learning_rate / (1 + decay_rate * global_step / decay_steps); see `exponential_decay`."""
+    """learning_rate / (1 + decay_rate * global_step / decay_steps).
+
+    Args:
+        learning_rate: The rate at step 0, a real float scalar.
+        global_step: The variable that counts the steps.
+        decay_steps: How many steps count as one.
+        decay_rate: A number.
+        staircase: Whether it changes only when `decay_steps` have passed, all at once.
+        name: Of the operations.
+
+    Raises ValueError when there is no global step.
+    """
     with name_scope(name, "InverseTimeDecay") as scope:
         rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         growth = _progress(global_step, decay_steps, rate, staircase) * _like(decay_rate, rate)

@@ -135,16 +135,14 @@ register_conversion(IndexedSlices, _as_tensor)
 
 
 def convert_to_tensor_or_indexed_slices(
-    value: IndexedSlices | TensorLike | None,
+    value: IndexedSlices | TensorLike,
     dtype: DTypeLike | None = None,
     name: str | None = None,
-) -> IndexedSlices | Tensor | None:
-    """Slices and None as they are, a tensor of anything else.
+) -> IndexedSlices | Tensor:
+    """A `value` that is IndexedSlices as it is, a tensor of anything else.
 
-    Raises ValueError when slices have another type than `dtype`.
+    `dtype` is the type of the result. Raises ValueError for None and for slices of another type.
     """
-    if value is None:
-        return None
     if not isinstance(value, IndexedSlices):
         return convert_to_tensor(value, dtype, name)
     if dtype is not None and value.dtype != as_numpy(dtype):

@@ -84,7 +84,16 @@ class RaggedTensor:
         name: str | None = None,
         validate: bool = True,
     ) -> RaggedTensor:
-        """Rows from each number of `row_splits` [n + 1] to the next one."""
+        """Row i has `values` from row_splits[i] to row_splits[i + 1].
+
+        Args:
+            values: [n, ...], of any type; also ragged.
+            row_splits: [rows + 1], int32 or int64: from 0 to n, never falling.
+            name: Of the operations.
+            validate: Whether that is checked when it runs, with InvalidArgumentError.
+
+        Raises ValueError for `row_splits` of another rank.
+        """
         with name_scope(name, "RaggedFromRowSplits", [row_splits]):
             inner, dtype = _values_of(values)
             rows = row_partition.from_row_splits(row_splits, validate, dtype)
@@ -98,7 +107,10 @@ class RaggedTensor:
         name: str | None = None,
         validate: bool = True,
     ) -> RaggedTensor:
-        """Rows of so many values each."""
+        """Row i has the next row_lengths[i] of `values`, numbers whose sum is that of the values.
+
+        See `from_row_splits` for the other arguments and errors.
+        """
         with name_scope(name, "RaggedFromRowLengths", [row_lengths]):
             inner, dtype = _values_of(values)
             rows = row_partition.from_row_lengths(row_lengths, validate, dtype)
@@ -113,7 +125,11 @@ class RaggedTensor:
         name: str | None = None,
         validate: bool = True,
     ) -> RaggedTensor:
-        """The row of each value, in rising order; `nrows` is one more than the last by default."""
+        """Value i of `values` stands in row value_rowids[i], of `nrows`.
+
+        `value_rowids` are not negative and never fall; there is one row more than the last by
+        default. Raises ValueError for a negative `nrows`; see `from_row_splits` for the rest.
+        """
         with name_scope(name, "RaggedFromValueRowIds", [value_rowids]):
             inner, dtype = _values_of(values)
             if isinstance(nrows, int) and nrows < 0:
@@ -129,7 +145,10 @@ class RaggedTensor:
         name: str | None = None,
         validate: bool = True,
     ) -> RaggedTensor:
-        """Rows from each number of `row_starts` to the next one, the last to the end."""
+        """Row i has `values` from row_starts[i] to the next start, the last one to the end.
+
+        `row_starts` begin at 0 and never fall; see `from_row_splits` for the rest.
+        """
         with name_scope(name, "RaggedFromRowStarts", [row_starts]):
             inner, dtype = _values_of(values)
             rows = row_partition.from_row_starts(row_starts, _rows_of(inner), validate, dtype)
@@ -143,7 +162,10 @@ class RaggedTensor:
         name: str | None = None,
         validate: bool = True,
     ) -> RaggedTensor:
-        """Rows up to each number of `row_limits`, the first from 0."""
+        """Row i has `values` up to but without row_limits[i]; the first one begins at 0.
+
+        `row_limits` never fall, the last is the number of values; see `from_row_splits`.
+        """
         with name_scope(name, "RaggedFromRowLimits", [row_limits]):
             inner, dtype = _values_of(values)
             rows = row_partition.from_row_limits(row_limits, validate, dtype)
@@ -158,7 +180,10 @@ class RaggedTensor:
         validate: bool = True,
         name: str | None = None,
     ) -> RaggedTensor:
-        """Rows of equally many values; `nrows` says how many where they have none."""
+        """Rows of `uniform_row_length` of the `values` each, a scalar that divides their number.
+
+        `nrows`, a scalar, says how many rows there are where they have no values.
+        """
         with name_scope(name, "RaggedFromUniformRowLength", [uniform_row_length]):
             inner, dtype = _values_of(values)
             rows = row_partition.from_uniform_row_length(
@@ -174,7 +199,10 @@ class RaggedTensor:
         name: str | None = None,
         validate: bool = True,
     ) -> RaggedTensor | Tensor:
-        """Rows of rows, by their splits from the outside in."""
+        """Rows of rows of `flat_values` [n, ...], by their splits from the outside in.
+
+        `nested_row_splits` is a list, as of `from_row_splits` each; else TypeError.
+        """
         _require_list(nested_row_splits, "nested_row_splits")
         with name_scope(name, "RaggedFromNestedRowSplits", [flat_values]):
             result: RaggedTensor | Tensor = convert_to_tensor(flat_values)
@@ -190,7 +218,10 @@ class RaggedTensor:
         name: str | None = None,
         validate: bool = True,
     ) -> RaggedTensor | Tensor:
-        """Rows of rows, by their lengths from the outside in."""
+        """Rows of rows of `flat_values` [n, ...], by their lengths from the outside in.
+
+        `nested_row_lengths` is a list, as of `from_row_lengths` each; else TypeError.
+        """
         _require_list(nested_row_lengths, "nested_row_lengths")
         with name_scope(name, "RaggedFromNestedRowlengths", [flat_values]):
             result: RaggedTensor | Tensor = convert_to_tensor(flat_values)
@@ -207,7 +238,11 @@ class RaggedTensor:
         name: str | None = None,
         validate: bool = True,
     ) -> RaggedTensor | Tensor:
-        """Rows of rows, by the row of each value from the outside in."""
+        """Rows of rows of `flat_values` [n, ...], by the row of each value from the outside in.
+
+        `nested_value_rowids` is a list, as of `from_value_rowids` each, and so is `nested_nrows`,
+        or None. Raises TypeError for a tensor, ValueError for two lengths.
+        """
         _require_list(nested_value_rowids, "nested_value_rowids")
         if nested_nrows is None:
             nested_nrows = [None] * len(nested_value_rowids)
@@ -258,7 +293,7 @@ class RaggedTensor:
         name: str | None = None,
         row_splits_dtype: DTypeLike = np.int64,
     ) -> RaggedTensor:
-        """The rows of a sparse tensor of rank 2, whose elements are the first of their rows.
+        """The rows of `st_input`, a sparse tensor of rank 2 whose rows have no gaps.
 
         Raises:
             TypeError: It is no SparseTensor.
@@ -315,7 +350,7 @@ class RaggedTensor:
             return tuple(rows.rowids() for rows in self.nested_rows)
 
     def with_values(self, new_values: Tensor | RaggedTensor) -> RaggedTensor:
-        """The same rows with other values."""
+        """The same rows of `new_values`, as many as before, of any type; ValueError for others."""
         inner, dtype = _values_of(new_values)
         self._values.get_shape()[:1].assert_is_compatible_with(inner.get_shape()[:1])
         if isinstance(inner, RaggedTensor) and dtype != self._rows.dtype:
@@ -323,7 +358,7 @@ class RaggedTensor:
         return RaggedTensor(inner, self._rows)
 
     def with_flat_values(self, new_values: Tensor | RaggedTensor) -> RaggedTensor:
-        """The same rows with other innermost values."""
+        """The same rows with `new_values` as the innermost ones, as many as before, of any type."""
         inner = self._values
         if isinstance(inner, RaggedTensor):
             return self.with_values(inner.with_flat_values(new_values))
@@ -364,7 +399,7 @@ class RaggedTensor:
         name: str | None = None,
         out_type: DTypeLike | None = None,
     ) -> Tensor:
-        """The shape of the smallest tensor that has room for all rows."""
+        """[rank]: the shape of the smallest tensor that has room for all rows; or its `axis`."""
         dtype = self._rows.dtype if out_type is None else np.dtype(out_type)
         with name_scope(name, "RaggedBoundingBox"):
             sizes = [self._rows.nrows(), *(rows.longest() for rows in self.nested_rows)]

@@ -105,7 +105,7 @@ class SparseTensor:
 
     @classmethod
     def from_value(cls, sparse_tensor_value: SparseTensor | Sequence[TensorLike]) -> SparseTensor:
-        """The tensor of a SparseTensorValue, or another of one; TypeError for anything else."""
+        """A SparseTensor of `sparse_tensor_value`, a SparseTensorValue or one; else TypeError."""
         if isinstance(sparse_tensor_value, SparseTensor):
             value = sparse_tensor_value
             return cls(value.indices, value.values, value.dense_shape)
@@ -121,7 +121,7 @@ class SparseTensor:
         return self.shape
 
     def with_values(self, new_values: TensorLike) -> SparseTensor:
-        """The same places with other elements."""
+        """The same places with `new_values`, as many elements of any type."""
         return SparseTensor(self._indices, new_values, self._dense_shape)
 
     def to_components(self) -> list[object]:
@@ -179,10 +179,7 @@ class SparseTensor:
 def convert_to_tensor_or_sparse_tensor(
     value: SparseTensor | TensorLike, dtype: DTypeLike | None = None, name: str | None = None
 ) -> SparseTensor | Tensor:
-    """A SparseTensor of what is one, a tensor of anything else.
-
-    Raises RuntimeError when a sparse one has another element type than `dtype`.
-    """
+    """A SparseTensor of a `value` that is one or a SparseTensorValue; a tensor of others."""
     if not isinstance(value, SparseTensor) and hasattr(value, "dense_shape"):
         value = SparseTensor.from_value(cast("Sequence[TensorLike]", value))
     if not isinstance(value, SparseTensor):

@@ -80,7 +80,7 @@ class TensorSpec(Spec):
 
     @classmethod
     def from_spec(cls, spec: TensorSpec, name: str | None = None) -> TensorSpec:
-        """The same under another name."""
+        """Shape and type of `spec` under another name."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod
@@ -121,7 +121,7 @@ class SparseTensorSpec(Spec):
 
     @classmethod
     def from_value(cls, value: SparseTensor) -> SparseTensorSpec:
-        """What is known of a SparseTensor."""
+        """What is known of `value`, a SparseTensor or SparseTensorValue."""
         return cls(value.shape, value.dtype)
 
     @property

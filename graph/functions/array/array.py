@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from ...core import shapes, tensor_shape
-from ...core.build import ops, shape_of
+from ...core.build import ops
 from ...core.composite.ragged_dispatch import with_ragged
 from ...core.composite.structure import Composite
 from ...core.create import convert_to_tensor, is_tensor_like
-from ...core.dtype import as_dtype
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.signatures.attribute_checks import int_value
@@ -22,7 +20,7 @@ from ..arguments import one_of
 from ..math.reductions import reduce_max
 from ..rows import functions
 from .casting import cast
-from .creation import ones, range
+from .creation import range
 from .slices import get_item
 
 if TYPE_CHECKING:
@@ -88,7 +86,16 @@ def expand_dims(
     name: str | None = None,
     dim: TensorLike | None = None,
 ) -> Tensor:
-    """`input` with a dimension of size 1 put in before `axis`."""
+    """`input` with a dimension of size 1 put in before dimension `axis`.
+
+    Args:
+        input: Of any type and shape; also ragged.
+        axis: From -rank - 1 to rank, one integer; -1 puts it behind all others.
+        name: Of the operation.
+        dim: An older name of `axis`.
+
+    Raises ValueError without an axis, and for one out of range.
+    """
     axis = one_of("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
@@ -102,7 +109,16 @@ def squeeze(
     name: str | None = None,
     squeeze_dims: int | Sequence[int] | None = None,
 ) -> Tensor:
-    """`input` without its dimensions of size 1, or without those that `axis` names."""
+    """`input` without its dimensions of size 1, or without those that `axis` names.
+
+    Args:
+        input: Of any type and shape; also ragged.
+        axis: A dimension or a list of them, from -rank to rank - 1; all of size 1 by default.
+        name: Of the operation.
+        squeeze_dims: An older name of `axis`.
+
+    Raises ValueError for a dimension of another size, TypeError for a tensor as `axis`.
+    """
     axis = one_of("axis", axis, "squeeze_dims", squeeze_dims)
     if is_tensor_like(axis):
         raise TypeError(f"Expected list for 'axis' argument to 'squeeze' Op, not {axis!r}.")
@@ -116,7 +132,17 @@ def transpose(
     name: str | None = "transpose",
     conjugate: bool = False,
 ) -> Tensor:
-    """`a` with its dimensions in the order `perm`, reversed by default."""
+    """`a` with its dimensions in the order `perm`, reversed by default.
+
+    Args:
+        a: Of any type and shape.
+        perm: [rank], int32 or int64: dimension i of the result is dimension perm[i] of `a`.
+        name: Of the operation.
+        conjugate: Whether complex numbers are conjugated.
+
+    Raises ValueError for another length of `perm`; when it runs, InvalidArgumentError where a
+    dimension is missing from it.
+    """
     with name_scope(name, "transpose", [a]) as scope:
         a = convert_to_tensor(a, name="a")
         kind = ops.ConjugateTranspose if conjugate and a.dtype.kind == "c" else ops.Transpose
@@ -131,7 +157,15 @@ def transpose(
 def matrix_transpose(
     a: TensorLike, name: str | None = "matrix_transpose", conjugate: bool = False
 ) -> Tensor:
-    """`a` with its last two dimensions swapped."""
+    """`a` with its last two dimensions swapped.
+
+    Args:
+        a: [..., m, n], of any type.
+        name: Of the operation.
+        conjugate: Whether complex numbers are conjugated.
+
+    Raises ValueError for a rank below 2.
+    """
     with name_scope(name, "matrix_transpose", [a]) as scope:
         a = convert_to_tensor(a, name="a")
         if a.sizes is None:
@@ -149,7 +183,16 @@ def matrix_transpose(
 
 @with_ragged
 def concat(values: TensorLike, axis: TensorLike, name: str | None = "concat") -> Tensor:
-    """Tensors one after the other along `axis`."""
+    """Tensors one after the other along `axis`, whose sizes add up.
+
+    Args:
+        values: A list of tensors of one type, equal in all other sizes; also ragged.
+        axis: From -rank to rank - 1, a scalar.
+        name: Of the operation.
+
+    Raises ValueError for scalars, for shapes that do not fit and without tensors, TypeError for two
+    types.
+    """
     tensors: Sequence[TensorLike] = values if isinstance(values, (list, tuple)) else [values]
     if len(tensors) == 1:
         with name_scope(name) as scope:
@@ -200,7 +243,15 @@ def split(
 def stack(
     values: Sequence[TensorLike] | np.ndarray, axis: int = 0, name: str | None = "stack"
 ) -> Tensor:
-    """Tensors of one shape side by side along a new dimension `axis`."""
+    """Tensors of one shape side by side along a new dimension `axis`.
+
+    Args:
+        values: A list of tensors of one type and shape; also ragged.
+        axis: From -rank - 1 to rank, where the new dimension is in the result.
+        name: Of the operation.
+
+    Raises ValueError for an axis out of range and for two shapes, TypeError for two types.
+    """
     if axis == 0 and (is_tensor_like(values) or not any(is_tensor_like(value) for value in values)):
         try:
             return convert_to_tensor(values, name=name)
@@ -222,7 +273,16 @@ def stack(
 def unstack(
     value: TensorLike, num: int | None = None, axis: int = 0, name: str | None = "unstack"
 ) -> list[Tensor]:
-    """The slices of `value` along `axis`, without that dimension."""
+    """The slices of `value` along `axis`, without that dimension: a list of tensors.
+
+    Args:
+        value: Of any type, of rank 1 or more.
+        num: How many there are, where that size is not known.
+        axis: From -rank to rank - 1.
+        name: Of the operation.
+
+    Raises ValueError for an axis out of range, and where `num` is neither known nor right.
+    """
     value = convert_to_tensor(value)
     if num is None and value.sizes is not None:
         n = len(value.sizes)
@@ -270,63 +330,6 @@ def gather(
     return ops.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
-@with_ragged
-def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
-    """Slices of each batch of `params` at the indices of that batch; `gather` with `batch_dims`.
-
-    Raises ValueError for indices of unknown rank.
-    """
-    with name_scope(name, "BatchGather", [params, indices]):
-        positions = convert_to_tensor(indices, name="indices")
-        if positions.sizes is None:
-            raise ValueError("batch_gather does not allow indices with unknown shape.")
-        axis = len(positions.sizes) - 1
-        return gather(
-            convert_to_tensor(params, name="params"), positions, axis=axis, batch_dims=axis
-        )
-
-
-@with_ragged
-def gather_nd(
-    params: TensorLike,
-    indices: TensorLike,
-    name: str | None = None,
-    batch_dims: int = 0,
-    bad_indices_policy: str = "",
-) -> Tensor:
-    """Slices of `params`; the last axis of `indices` has the place of each.
-
-    Args:
-        params: Of any type.
-        indices: [batch..., ..., places].
-        name: Of the operation.
-        batch_dims: How many axes of both are batches, whose places count within the batch.
-        bad_indices_policy: IGNORE gives zeros for places outside of `params`; else an error.
-
-    Raises ValueError for `batch_dims` that are not less than both ranks.
-    """
-    if batch_dims == 0:
-        return ops.GatherNd(params, indices, name=name, bad_indices_policy=bad_indices_policy)
-    with name_scope(name, "BatchGatherNd", [params, indices]) as scope:
-        source = convert_to_tensor(params, name="params")
-        positions = convert_to_tensor(indices, name="indices")
-        for label, tensor in (("indices", positions), ("params", source)):
-            rank = None if tensor.sizes is None else len(tensor.sizes)
-            if rank is None or not 0 <= batch_dims < rank:
-                words = f"must be less than rank(`{label}`) = {rank}"
-                raise ValueError(f"Argument `batch_dims` = {batch_dims} {words}")
-        sizes = shape_of(positions)
-        whole = ops.ConcatV2([sizes[:-1], np.array([1], np.int32)], np.int32(0))
-        batches: list[Tensor] = []
-        for axis, n in enumerate(unstack(sizes[:batch_dims], batch_dims)):
-            along = [1] * len(positions.get_shape())
-            along[axis] = -1
-            batches.append(ops.BroadcastTo(reshape(range(n), along), whole))
-        numbers = [cast(batch, positions.dtype) for batch in batches]
-        full_indices = ops.ConcatV2([*numbers, positions], np.int32(-1))
-        return ops.GatherNd(source, full_indices, name=scope, bad_indices_policy=bad_indices_policy)
-
-
 def pad(
     tensor: TensorLike,
     paddings: TensorLike,
@@ -334,9 +337,23 @@ def pad(
     name: str | None = None,
     constant_values: Tensor | Variable | np.ndarray | Scalar = 0,
 ) -> Tensor:
-    """`tensor` with `paddings[i]` elements put before and after it in dimension i.
+    """`tensor` with elements put before and after it in each dimension.
 
-    `mode` is CONSTANT, REFLECT or SYMMETRIC.
+    Args:
+        tensor: Of any type and shape.
+        paddings: [rank, 2], int32 or int64, not negative: how many before and after.
+        mode: "CONSTANT"; "REFLECT", which mirrors without the outermost element, up to size - 1; or
+            "SYMMETRIC", which mirrors with it, up to the size.
+        name: Of the operation.
+        constant_values: A scalar of the type of `tensor`, for "CONSTANT".
+
+    Raises ValueError for another mode, shape or a negative number; when it runs,
+    InvalidArgumentError for more than there is to mirror.
+
+    >>> import flatlite.compat.v1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     print(session.run(tf.pad([1, 2, 3], [[2, 1]], "REFLECT")))
+    [3 2 1 2 3 2]
     """
     mode = mode.upper()
     if mode in ("REFLECT", "SYMMETRIC"):
@@ -362,7 +379,20 @@ def where(
     y: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Elements (or rows) of `x` where `condition` holds, else of `y`; alone, where it holds."""
+    """Elements (or rows) of `x` where `condition` holds, else of `y`; alone, where it holds.
+
+    Args:
+        condition: bool, of the shape of `x`, or a vector that chooses among its rows, or a scalar;
+            alone also numbers, which hold where they are not 0.
+        x, y: Of one type and shape; nothing broadcasts, see `where_v2`.
+        name: Of the operation.
+
+    Returns the shape of `x`; of `condition` alone int64 [n, rank], the index of each place, row by
+    row.
+
+    Raises ValueError where one of `x` and `y` is missing and for shapes that do not fit, TypeError
+    for two types.
+    """
     if x is None and y is None:
         with name_scope(name, "Where", [condition]) as scope:
             condition = convert_to_tensor(condition, name="condition", preferred_dtype=np.bool_)
@@ -420,7 +450,23 @@ def reverse_sequence(
 def boolean_mask(
     tensor: TensorLike, mask: TensorLike, name: str | None = "boolean_mask", axis: int | None = None
 ) -> Tensor:
-    """The slices of `tensor` for which `mask` is true."""
+    """The slices of `tensor` for which `mask` is true, in their order.
+
+    Args:
+        tensor: Of any type, of rank 1 or more.
+        mask: bool, of known rank and of the shape of `tensor` from dimension `axis` on.
+        name: Of the operations.
+        axis: The first of the dimensions that `mask` stands for; 0 by default.
+
+    Returns tensor.shape[:axis] + [n] + tensor.shape[axis + rank(mask):].
+
+    Raises ValueError for a mask that is a scalar, of unknown rank or of another shape.
+
+    >>> import flatlite.compat.v1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     print(session.run(tf.boolean_mask([[1, 2], [3, 4]], [True, False])))
+    [[1 2]]
+    """
     with name_scope(name, values=[tensor, mask], default_name="boolean_mask"):
         tensor = convert_to_tensor(tensor, name="tensor")
         mask = convert_to_tensor(mask, name="mask")
@@ -469,107 +515,17 @@ def sequence_mask(
         return cast(ops.Less(row, column), dtype)
 
 
-def meshgrid(*args: TensorLike, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
-    """Coordinates of a grid, a tensor for each of the vectors.
-
-    Args:
-        *args: Vectors of any type.
-        indexing: "xy": the second vector runs along the first dimension; "ij": the first one does.
-
-    Returns as many tensors as there are vectors, of one shape: a dimension for each vector.
-
-    Raises ValueError for another `indexing`.
-    """
-    if indexing not in ("xy", "ij"):
-        raise ValueError(
-            f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
-        )
-    if not args:
-        return []
-    with name_scope(name, "meshgrid", args):
-        n = len(args)
-        vectors = [convert_to_tensor(x) for x in args]
-        shaped: list[Tensor] = []
-        for i, x in enumerate(vectors):
-            sizes = [1] * n
-            sizes[i] = -1
-            if indexing == "xy" and n > 1 and i < 2:
-                sizes[0], sizes[1] = sizes[1], sizes[0]
-            shaped.append(reshape(x, sizes))
-        counts = [ops.Size(x) for x in vectors]
-        if indexing == "xy" and n > 1:
-            counts[0], counts[1] = counts[1], counts[0]
-        whole = ones(ops.Pack(counts), vectors[0].dtype)
-        flags = whole.dtype.kind == "b"
-        return [ops.LogicalAnd(x, whole) if flags else x * whole for x in shaped]
-
-
-def repeat(
-    input: TensorLike,
-    repeats: TensorLike,
-    axis: int | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """`input` with each slice along `axis` repeated; flattened first without an axis.
-
-    Args:
-        input: Of any type.
-        repeats: How often: an integer, or as many as there are slices.
-        axis: The slices.
-        name: Of the operations.
-
-    Raises:
-        TypeError: `repeats` are no integers.
-        ValueError: their number is not that of the slices, or `axis` is out of range.
-    """
-    if axis is not None and not isinstance(axis, (int, np.integer)):
-        raise TypeError(
-            f"Argument `axis` must be an int. Received `axis` = {axis} of type "
-            f"{type(axis).__name__}"
-        )
-    with name_scope(name, "Repeat", [input, repeats]):
-        data = convert_to_tensor(input, name="data")
-        if axis is None or data.sizes == ():
-            data, axis = reshape(data, [-1]), axis or 0
-        times = convert_to_tensor(repeats, name="repeats", preferred_dtype=np.int32)
-        if times.dtype.kind not in "iu":
-            raise TypeError(
-                "Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "
-                f"{times} of dtype: {as_dtype(times.dtype)}"
-            )
-        shape = times.get_shape().with_rank_at_most(1)
-        rank = None if data.sizes is None else len(data.sizes)
-        if rank is not None and not -rank <= axis < rank:
-            raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
-        n_slices = None if data.sizes is None else data.sizes[axis]
-        n = shape.as_list()[0] if shape.ndims == 1 else None
-        if n is not None and n != 1:
-            tensor_shape.Dimension(n_slices).assert_is_compatible_with(n)
-        return gather(data, _repeated_positions(times, data, n_slices, axis), axis=axis)
-
-
-def _repeated_positions(
-    times: Tensor, data: Tensor, n_slices: int | None, axis: int
-) -> Tensor | np.ndarray:
-    """The number of each slice, as often as it comes."""
-    known = shapes.whole(times.value)
-    if known is not None and n_slices is not None:
-        counts = np.broadcast_to(known, (n_slices,))
-        return np.repeat(np.arange(n_slices, dtype=np.int32), np.maximum(counts, 0))
-    n = np.int32(n_slices) if n_slices is not None else shape_of(data)[axis]
-    counts = ops.BroadcastTo(ops.Cast(times, DstT=np.dtype(np.int32)), ops.Pack([n]))
-    steps = ops.Range(np.int32(0), ops.Max(ops.Pad(counts, [[0, 1]]), np.int32(0)), np.int32(1))
-    is_repeated = ops.Less(ops.ExpandDims(steps, 0), ops.ExpandDims(counts, 1))
-    positions = ops.Where(is_repeated)
-    return ops.Cast(positions[:, 0], DstT=np.dtype(np.int32))
-
-
 @overload
 def identity(input: TensorLike, name: str | None = None) -> Tensor: ...
 @overload
 def identity(input: Composite, name: str | None = None) -> Composite: ...
 def identity(input: TensorLike | Composite, name: str | None = None) -> Tensor | Composite:
-    """A tensor of the same values; of a sparse tensor and its like one of such tensors."""
+    """A tensor of the same values; of a sparse tensor and its like one of such tensors.
+
+    Args:
+        input: Of any type and shape, or a SparseTensor, RaggedTensor or IndexedSlices.
+        name: Of the operation.
+    """
     if isinstance(input, Composite) and not isinstance(input, Tensor):
         with name_scope(name, "Identity"):
             parts = [ops.Identity(part) for part in input.to_components()]
@@ -578,21 +534,42 @@ def identity(input: TensorLike | Composite, name: str | None = None) -> Tensor |
 
 
 def identity_n(input: Iterable[TensorLike], name: str | None = None) -> list[Tensor]:
-    """All tensors of a list, once each of them is there."""
+    """All tensors of a list, each once all of them are there.
+
+    Args:
+        input: One or more tensors of any types and shapes.
+        name: Of the operation.
+
+    Raises ValueError without tensors.
+    """
     return ops.IdentityN(input, name=name)
 
 
 def parallel_stack(values: Sequence[TensorLike], name: str = "parallel_stack") -> Tensor:
-    """Tensors of one known shape along a new first dimension; ValueError without any."""
+    """Tensors of one shape along a new first dimension; `stack`, for shapes that are known.
+
+    Args:
+        values: One or more tensors of one type and shape.
+        name: Of the operation.
+
+    Raises ValueError without tensors, and for two shapes.
+    """
     with name_scope(name, "parallel_stack") as scope:
         tensors = [convert_to_tensor(value) for value in values]
         if not tensors:
             raise ValueError("parallel_stack needs at least one tensor")
+        for x in tensors:
+            x.get_shape().assert_is_compatible_with(tensors[0].get_shape())
         rows = [ops.ExpandDims(x, np.int32(0)) for x in tensors]
         shape = (len(rows), *(tensors[0].sizes or ()))
         return ops.ParallelConcat(rows, shape=shape, name=scope)
 
 
 def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
-    """`input`, which the caller says never changes."""
+    """`input`, of which the caller says that it never changes.
+
+    Args:
+        input: Of any type and shape.
+        name: Of the operation.
+    """
     return ops.GuaranteeConst(input, name=name)

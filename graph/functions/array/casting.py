@@ -41,7 +41,16 @@ def cast(
     dtype: DTypeLike,
     name: str | None = None,
 ) -> Tensor | IndexedSlices | SparseTensor | RaggedTensor:
-    """`x` in another dtype; `x` itself when it has that one already."""
+    """`x` in another dtype; `x` itself when it has that one already.
+
+    Args:
+        x: Numbers or bool of any shape; SparseTensor, RaggedTensor and IndexedSlices stay such.
+        dtype: Of the result. Floats are cut towards 0 as integers, complex numbers to their real
+            part, and what is not 0 is true.
+        name: Of the operation.
+
+    Raises UnimplementedError, when it runs, for strings.
+    """
     dtype = as_numpy(dtype)
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype, name), x.indices, x.dense_shape)
@@ -91,7 +100,15 @@ to_int64 = _cast_to(np.int64, "ToInt64", "to_int64")
 
 @unary
 def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
-    """`value` in another dtype, held within its range; of a complex number each part."""
+    """`value` in another dtype, held within its range; of a complex number each part.
+
+    Args:
+        value: Numbers of any shape.
+        dtype: Of the result.
+        name: Of the operation.
+
+    Raises TypeError for what are no numbers.
+    """
     with name_scope(name, "saturate_cast", [value]) as scope:
         x: Tensor = convert_to_tensor(value, name="value")
         dtype = as_numpy(dtype)

@@ -72,7 +72,15 @@ def _known_shape(shape: ShapeLike | None) -> Shape:
 def placeholder_with_default(
     input: TensorLike, shape: ShapeLike | None, name: str | None = None
 ) -> Tensor:
-    """A tensor that has the value of `input` unless it is fed."""
+    """A tensor that has the value of `input` unless it is fed.
+
+    Args:
+        input: Of any type.
+        shape: That of what may be fed, None for unknown sizes; None for any shape.
+        name: Of the operation.
+
+    Raises ValueError where `input` does not have the shape.
+    """
     return ops.PlaceholderWithDefault(input, shape=_known_shape(shape), name=name)
 
 
@@ -341,7 +349,19 @@ def range(
     dtype: DTypeLike | None = None,
     name: str | None = "range",
 ) -> Tensor:
-    """start, start + delta, ... below `limit`; from 0 on when only `start` is given."""
+    """start, start + delta, ... up to but without `limit`; from 0 on when only `start` is given.
+
+    Args:
+        start, limit, delta: Numbers or scalars, int32, int64 or real floats; the widest of their
+            types counts. `delta` may be negative, not 0.
+        dtype: Of the result, in place of that.
+        name: Of the operation.
+
+    Returns [max(0, ceil((limit - start) / delta))].
+
+    Raises TypeError for other types, ValueError for a `delta` of 0 and where it leads away from
+    `limit`.
+    """
     if limit is None:
         start, limit = 0, start
     with name_scope(name, "Range", [start, limit, delta]) as scope:
@@ -421,7 +441,13 @@ def shape(
 def shape_n(
     input: Iterable[TensorLike], out_type: DTypeLike = np.int32, name: str | None = None
 ) -> list[Tensor]:
-    """The shapes of several tensors."""
+    """The shapes of several tensors, a vector for each.
+
+    Args:
+        input: One or more tensors of one type.
+        out_type: int32 or int64.
+        name: Of the operation.
+    """
     return ops.ShapeN(input, out_type=out_type, name=name)
 
 
@@ -449,7 +475,12 @@ def size(
 
 @with_ragged
 def rank(input: TensorLike, name: str | None = None) -> Tensor:
-    """The number of dimensions."""
+    """The number of dimensions, an int32 scalar; a constant where it is known.
+
+    Args:
+        input: A tensor of any type, sparse ones, too.
+        name: Of the operation.
+    """
     with name_scope(name, "Rank", [input]) as scope:
         if isinstance(input, SPARSE):
             return ops.Size(input.dense_shape, name=scope)
@@ -460,7 +491,15 @@ def rank(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def ensure_shape(x: TensorLike, shape: ShapeLike | None, name: str | None = None) -> Tensor:
-    """`x`, once it is sure to have the shape."""
+    """`x`, once it is sure to have the shape.
+
+    Args:
+        x: Of any type.
+        shape: Its sizes, None for unknown ones; None for any shape.
+        name: Of the operation.
+
+    Raises ValueError for a shape that is known to differ, InvalidArgumentError when it runs.
+    """
     return ops.EnsureShape(x, shape=as_shape(shape), name=name)
 
 

@@ -78,7 +78,16 @@ def unique(x: TensorLike, out_idx: DTypeLike = np.int32, name: str | None = None
 def setdiff1d(
     x: TensorLike, y: TensorLike, index_dtype: DTypeLike = np.int32, name: str | None = None
 ) -> list[Tensor]:
-    """The elements of `x` that are not in `y`, and where they stand."""
+    """The elements of `x` that are not in `y`, in their order, and where they stand in `x`.
+
+    Args:
+        x: [n], of any type; what comes twice stays twice.
+        y: [m], of the same type.
+        index_dtype: Of the places, int32 or int64.
+        name: Of the operation.
+
+    Returns a named tuple of `out` and `idx`, [k] each. Raises ValueError for another rank.
+    """
     return ops.ListDiff(x, y, out_idx=index_dtype, name=name)
 
 

@@ -23,7 +23,20 @@ def space_to_batch(
     name: str | None = None,
     block_shape: TensorLike | None = None,
 ) -> Tensor:
-    """Blocks of height and width, moved to the batch."""
+    """Blocks of height and width, moved to the batch: the inverse of `batch_to_space`.
+
+    Args:
+        input: [batch, height, width, ...], of any type.
+        paddings: [2, 2], int32 or int64: zeros put before and after height and width.
+        block_size: Of a block along both, at least 2; both padded sizes are multiples of it.
+        name: Of the operation.
+        block_shape: [m] sizes of blocks along m dimensions in place of `block_size`, with paddings
+            [m, 2].
+
+    Returns [batch * block_size**2, height / block_size, width / block_size, ...].
+
+    Raises ValueError for sizes that do not fit.
+    """
     shape = np.full(2, block_size, np.int32) if block_shape is None else block_shape
     return ops.SpaceToBatchND(input, shape, paddings, name=name)
 
@@ -35,7 +48,20 @@ def batch_to_space(
     name: str | None = None,
     block_shape: TensorLike | None = None,
 ) -> Tensor:
-    """What `space_to_batch` moved to the batch, moved back."""
+    """What `space_to_batch` moved to the batch, moved back.
+
+    Args:
+        input: [batch * block_size**2, height, width, ...], of any type.
+        crops: [2, 2], int32 or int64: how much is cut off before and after height and width.
+        block_size: Of a block along both, at least 2.
+        name: Of the operation.
+        block_shape: [m] sizes of blocks along m dimensions in place of `block_size`, with crops
+            [m, 2].
+
+    Returns [batch, height * block_size - crops, width * block_size - crops, ...].
+
+    Raises ValueError for sizes that do not fit.
+    """
     shape = np.full(2, block_size, np.int32) if block_shape is None else block_shape
     result = ops.BatchToSpaceND(input, shape, crops, name=name)
     if block_shape is None:

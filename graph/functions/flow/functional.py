@@ -329,7 +329,17 @@ def numpy_function(
     stateful: bool = True,
     name: str | None = None,
 ) -> object:
-    """As py_func; without `func` a decorator, which gives a function of tensors."""
+    """A Python function of arrays as an operation; without `func` a decorator of such functions.
+
+    Args:
+        func: Takes an array for each of `inp`, and gives arrays of the types `Tout`.
+        inp: A list of tensors of any types and shapes.
+        Tout: A type, or a list of them.
+        stateful: Whether it may give other results for the same arrays.
+        name: Of the operation.
+
+    Returns what `py_func` does, and raises it.
+    """
     decorated = _decorates(numpy_function, func, inp, Tout, stateful, name)
     if decorated is not None:
         return decorated

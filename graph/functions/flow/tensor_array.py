@@ -164,13 +164,16 @@ class TensorArray:
         return array
 
     def read(self, index: TensorLike, name: str | None = None) -> Tensor:
-        """The element at an index."""
+        """The element at `index`, an int32 scalar."""
         item = self._operations.read(self._flow, index, self._shape, name)
         item.set_shape(self._shape)
         return item
 
     def write(self, index: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
-        """The array with `value` at an index."""
+        """The array with `value`, of its type and element shape, at `index`, an int32 scalar.
+
+        Raises TypeError for another type, ValueError for another shape.
+        """
         with name_scope(name, "TensorArrayWrite"):
             tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
             self._require_dtype(tensor)
@@ -186,7 +189,7 @@ class TensorArray:
             )
 
     def stack(self, name: str | None = None) -> Tensor:
-        """All elements along a new first axis."""
+        """All elements, of one shape, along a new first axis."""
         with name_scope(None, "TensorArrayStack") if self.handle is not None else nullcontext():
             stacked = self._operations.stack(self._flow, self._n_known, self._shape, name)
         if self._shape is not None:
@@ -194,14 +197,14 @@ class TensorArray:
         return stacked
 
     def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
-        """The elements at some indices along a new first axis."""
+        """The elements at `indices`, int32 [n], along a new first axis."""
         gathered = self._operations.gather(self._flow, indices, self._shape, name)
         if self._shape is not None:
             gathered.set_shape((None, *self._shape))
         return gathered
 
     def concat(self, name: str | None = None) -> Tensor:
-        """The elements one behind another along their first axis."""
+        """The elements one behind another along their first axis, equal in all others."""
         shape = None if self._shape is None else (None, *self._shape[1:])
         joined = self._operations.concat(self._flow, self._shape, name)
         if self._shape and self._shape[0] is not None and self._n_known is not None:
@@ -224,13 +227,25 @@ class TensorArray:
     def scatter(
         self, indices: TensorLike, value: TensorLike, name: str | None = None
     ) -> TensorArray:
-        """The array with the slices of `value` at some indices."""
+        """The array with slice i of `value` at indices[i].
+
+        Args:
+            indices: int32 [n].
+            value: [n, ...], of the type of the array.
+            name: Of the operation.
+
+        Raises TypeError for another type, ValueError for another shape.
+        """
         with name_scope(name, "TensorArrayScatter"):
             tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
             self._require_dtype(tensor)
             if tensor.sizes is not None:
                 self._note(tensor.sizes[1:])
-            flow = self._operations.scatter(self._flow, indices, tensor)
+            positions = convert_to_tensor(indices, np.int32)
+            sizes = [x.sizes[0] for x in (tensor, positions) if x.sizes]
+            if len(sizes) == 2 and None not in sizes and sizes[0] != sizes[1]:
+                raise ValueError(f"Dimensions must be equal, but are {sizes[0]} and {sizes[1]}")
+            flow = self._operations.scatter(self._flow, positions, tensor)
         return self._with(flow)
 
     def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:

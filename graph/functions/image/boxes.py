@@ -121,6 +121,17 @@ def non_max_suppression_with_scores(
 ) -> tuple[Tensor, Tensor]:
     """`non_max_suppression` and the scores; with a sigma, scores of boxes that overlap shrink.
 
+    Args:
+        boxes: float32 [boxes, 4], corners (y, x, y, x).
+        scores: float32 [boxes].
+        max_output_size: How many are taken at most, an int32 scalar.
+        iou_threshold: A box that overlaps a better one by a larger share is left out.
+        score_threshold: Boxes of a lower score are left out.
+        soft_nms_sigma: Scores are multiplied by exp(-iou**2 / (2 sigma)); 0 for none.
+        name: Of the operation.
+
+    Returns int32 [taken], the best first, and their scores.
+
     Source: Bodla et al., Soft-NMS: Improving Object Detection With One Line of Code, 2017.
     """
     with name_scope(name, "non_max_suppression_with_scores"):
@@ -203,7 +214,18 @@ def non_max_suppression_overlaps(
     score_threshold: TensorLike = LOWEST,
     name: str | None = None,
 ) -> Tensor:
-    """`non_max_suppression` by a matrix [boxes, boxes] of how much each overlaps each."""
+    """`non_max_suppression` by a matrix of how much each box overlaps each.
+
+    Args:
+        overlaps: float32 [boxes, boxes].
+        scores: float32 [boxes].
+        max_output_size: How many are taken at most, an int32 scalar.
+        overlap_threshold: A box that overlaps a better one by more is left out.
+        score_threshold: Boxes of a lower score are left out.
+        name: Of the operation.
+
+    Returns int32 [taken], the best first.
+    """
     with name_scope(name, "non_max_suppression_overlaps"):
         thresholds = _float(overlap_threshold), _float(score_threshold)
         return ops.NonMaxSuppressionWithOverlaps(overlaps, scores, max_output_size, *thresholds)
@@ -291,7 +313,15 @@ def extract_glimpse_v2(
     noise: str = "uniform",
     name: str | None = None,
 ) -> Tensor:
-    """TF2's `extract_glimpse`, whose noise is "uniform", "gaussian" or "zero"."""
+    """TF2's `extract_glimpse`: windows of `size` of images around `offsets`.
+
+    Args:
+        input: float32 [batch, height, width, channels].
+        size: int32 [2], height and width of a window, above 0.
+        offsets: float32 [batch, 2], their centres (y, x).
+        centered, normalized, name: Of `extract_glimpse`.
+        noise: What stands outside of images: "uniform", "gaussian" or "zero".
+    """
     return ops.ExtractGlimpseV2(
         input,
         size,

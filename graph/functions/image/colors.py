@@ -105,7 +105,14 @@ def _in_floats(
 
 @unary
 def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
-    """`delta`, in parts of the range, added to every number."""
+    """`delta` added to every number, in parts of the range of the type.
+
+    Args:
+        image: Integers or real floats of any shape; integers are held within their range.
+        delta: A scalar; 1 is the whole range of integers.
+
+    Returns the shape and type of `image`.
+    """
     with name_scope(None, "adjust_brightness", [image, delta]):
 
         def brighter(x: Tensor) -> Tensor:
@@ -115,14 +122,33 @@ def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
 
 
 def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
-    """The distance from the mean of each channel of an image times a factor."""
+    """(x - mean) * contrast_factor + mean, with the mean of each channel of an image.
+
+    Args:
+        images: [..., height, width, channels], integers or real floats.
+        contrast_factor: A scalar.
+
+    Returns the shape and type of `images`; integers are held within their range.
+
+    Raises ValueError for a rank below 3.
+    """
     with name_scope(None, "adjust_contrast", [images, contrast_factor]):
         return _in_floats(images, lambda x: ops.AdjustContrastv2(x, contrast_factor), saturate=True)
 
 
 @unary
 def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1) -> Tensor:
-    """gain * image ^ gamma; ValueError for a negative gamma that is known."""
+    """gain * image ** gamma, of numbers in [0, 1].
+
+    Args:
+        image: Integers or real floats of any shape.
+        gamma: A scalar, not negative.
+        gain: A scalar.
+
+    Returns the shape and type of `image`; integers are held within their range.
+
+    Raises ValueError for a negative gamma that is known, else InvalidArgumentError when it runs.
+    """
     with name_scope(None, "adjust_gamma", [image, gamma, gain]):
         is_valid = gamma >= 0 if isinstance(gamma, (int, float, Tensor)) else True
         checks = checked(is_valid, "Gamma should be a non-negative real number.")
@@ -137,7 +163,16 @@ def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1)
 
 
 def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
-    """The hue of an RGB image turned by `delta`, in parts of a whole turn."""
+    """The hue of an RGB image turned by `delta`, in parts of a whole turn.
+
+    Args:
+        image: [..., 3], integers or real floats, of rank 3 or more.
+        delta: A scalar from -1 to 1.
+        name: Of the operations.
+
+    Returns the shape and type of `image`. Raises ValueError for a rank below 3; when it runs,
+    InvalidArgumentError for another number of channels.
+    """
     with name_scope(name, "adjust_hue", [image]):
         image_of(image)
         return _in_floats(image, lambda x: ops.AdjustHue(x, delta), saturate=False)
@@ -146,7 +181,16 @@ def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) ->
 def adjust_saturation(
     image: TensorLike, saturation_factor: TensorLike, name: str | None = None
 ) -> Tensor:
-    """The saturation of an RGB image times a factor, at most 1."""
+    """The saturation of an RGB image times `saturation_factor`, held within [0, 1].
+
+    Args:
+        image: [..., 3], integers or real floats, of rank 3 or more.
+        saturation_factor: A scalar.
+        name: Of the operations.
+
+    Returns the shape and type of `image`. Raises ValueError for a rank below 3; when it runs,
+    InvalidArgumentError for another number of channels.
+    """
     with name_scope(name, "adjust_saturation", [image]):
         return _in_floats(
             image, lambda x: ops.AdjustSaturation(x, saturation_factor), saturate=False
@@ -154,7 +198,14 @@ def adjust_saturation(
 
 
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
-    """[..., 3] -> [..., 1], the brightness, in the same type."""
+    """0.2989 red + 0.587 green + 0.114 blue of each place, in the same type.
+
+    Args:
+        images: [..., 3], integers or real floats.
+        name: Of the operation.
+
+    Returns [..., 1].
+    """
     with name_scope(name, "rgb_to_grayscale", [images]) as scope:
         x = convert_to_tensor(images, name="images")
         flat = convert_image_dtype(x, np.float32)
@@ -164,7 +215,14 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
 
 
 def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
-    """[..., 1] -> [..., 3]; ValueError unless there is one channel."""
+    """The one channel of images three times.
+
+    Args:
+        images: [..., 1], of any type, of rank 2 or more.
+        name: Of the operation.
+
+    Returns [..., 3]. Raises ValueError for another rank or number of channels.
+    """
     with name_scope(name, "grayscale_to_rgb", [images]) as scope:
         x = convert_to_tensor(images, name="images")
         if x.sizes is not None and len(x.sizes) < 2:
@@ -198,7 +256,13 @@ def _space(name: str) -> Callable[[TensorLike], Tensor]:
 
     source, target = name.split("_to_")
     converted.__name__ = converted.__qualname__ = name
-    converted.__doc__ = f"[..., 3] colours of floats from {source.upper()} to {target.upper()}."
+    converted.__doc__ = f"""Colours from {source.upper()} to {target.upper()}.
+
+    Args:
+        images: [..., 3], real floats; red, green and blue are in [0, 1].
+
+    Returns the shape and type of `images`.
+    """
     return converted
 
 

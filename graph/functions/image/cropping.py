@@ -41,23 +41,50 @@ def _reversed(image: TensorLike, axis: int, scope_name: str) -> Tensor:
 
 
 def flip_left_right(image: TensorLike) -> Tensor:
-    """The columns of one or several images in the other order; ValueError for another rank."""
+    """The columns of one or several images in the other order.
+
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels], of any type.
+
+    Returns its shape. Raises ValueError for another rank.
+    """
     return _reversed(image, _COLUMNS, "flip_left_right")
 
 
 def flip_up_down(image: TensorLike) -> Tensor:
-    """The rows of one or several images in the other order; ValueError for another rank."""
+    """The rows of one or several images in the other order.
+
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels], of any type.
+
+    Returns its shape. Raises ValueError for another rank.
+    """
     return _reversed(image, _ROWS, "flip_up_down")
 
 
 def transpose_image(image: TensorLike, name: str | None = None) -> Tensor:
-    """Rows as columns of one or several images; ValueError for another rank."""
+    """Rows as columns of one or several images.
+
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels], of any type.
+        name: Of the operations.
+
+    Returns [..., width, height, channels]. Raises ValueError for another rank.
+    """
     with name_scope(name, "transpose", [image]):
         return apply_to_any_image(image, lambda x: transposed(x, [0, 2, 1, 3]))
 
 
 def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Tensor:
-    """One or several images turned `k` times by a right angle, against the clock."""
+    """One or several images turned `k` times by a right angle, against the clock.
+
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels], of any type.
+        k: An integer scalar; negative ones turn with the clock.
+        name: Of the operations.
+
+    Raises ValueError for another rank.
+    """
     with name_scope(name, "rot90", [image, k]):
         if isinstance(k, int):
             return apply_to_any_image(image, lambda x: _turned(x, k % 4))
@@ -146,6 +173,11 @@ def crop_to_bounding_box(
 ) -> Tensor:
     """The rows and columns from the offsets on, of one or several images.
 
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels], of any type.
+        offset_height, offset_width: Of the first row and column, not negative.
+        target_height, target_width: How many rows and columns, above 0.
+
     Raises ValueError when they do not lie in the image; InvalidArgumentError, when it runs, where
     that is not known before.
     """
@@ -161,6 +193,11 @@ def pad_to_bounding_box(
     target_width: Size,
 ) -> Tensor:
     """One or several images, at the offsets in larger ones that are 0 else.
+
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels], numbers.
+        offset_height, offset_width: Of the first row and column, not negative.
+        target_height, target_width: The sizes of the result.
 
     Raises ValueError when they are not larger; InvalidArgumentError, when it runs, where that is
     not known before.
@@ -184,7 +221,11 @@ def resize_image_with_crop_or_pad(
 ) -> Tensor:
     """The middle of one or several images, padded with 0 where they are too small.
 
-    Raises ValueError for a target that is not positive.
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels], numbers.
+        target_height, target_width: The sizes of the result, above 0.
+
+    Raises ValueError for a target that is not positive, and for another rank.
     """
     with name_scope(None, "resize_image_with_crop_or_pad", [image]):
         x = image_of(image)
@@ -205,6 +246,10 @@ def resize_image_with_crop_or_pad(
 
 def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
     """The middle part of one or several images, `central_fraction` of each size.
+
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels], of any type.
+        central_fraction: In (0, 1].
 
     Raises ValueError for a fraction outside of (0, 1], or another rank than 3 or 4.
     """

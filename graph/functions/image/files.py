@@ -79,7 +79,7 @@ def decode_image(
 
 
 def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
-    """Whether bytes begin as a JPEG file does."""
+    """bool: whether each of `contents`, bytes in strings of any shape, begins as a JPEG does."""
     with name_scope(name, "is_jpeg"):
         head = ops.Substr(contents, np.int32(0), np.int32(3))
         return ops.Equal(head, convert_to_tensor(b"\xff\xd8\xff"), name=name)

@@ -25,7 +25,14 @@ _INNER = np.array([-3, -2, -1], np.int32)
 
 
 def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
-    """The sum of the differences of neighbours, of each image; ValueError for other ranks."""
+    """The sum of the absolute differences of neighbours in rows and columns, of each image.
+
+    Args:
+        images: [height, width, channels], or [batch, height, width, channels]; numbers.
+        name: Of the operations.
+
+    Returns a scalar or [batch]. Raises ValueError for other ranks.
+    """
     with name_scope(name, "total_variation", [images]) as scope:
         x = convert_to_tensor(images, name="images")
         if x.sizes is None or len(x.sizes) not in (3, 4):

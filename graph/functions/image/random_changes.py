@@ -50,7 +50,10 @@ def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
 
 @unary
 def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
-    """`adjust_brightness` by up to `max_delta`, up or down; ValueError when it is negative."""
+    """`adjust_brightness` of `image` by a delta in [-max_delta, max_delta), drawn in each run.
+
+    Raises ValueError for a negative `max_delta`.
+    """
     if max_delta < 0:
         raise ValueError("max_delta must be non-negative.")
     delta = random_uniform([], -max_delta, max_delta, seed=seed)
@@ -68,19 +71,28 @@ def _factor(lower: float, upper: float, seed: int | None) -> Tensor:
 def random_contrast(
     image: TensorLike, lower: float, upper: float, seed: int | None = None
 ) -> Tensor:
-    """`adjust_contrast` by a factor in [lower, upper); ValueError unless 0 <= lower < upper."""
+    """`adjust_contrast` of `image` [..., height, width, channels] by a factor in [lower, upper).
+
+    Raises ValueError unless 0 <= lower < upper.
+    """
     return colors.adjust_contrast(image, _factor(lower, upper, seed))
 
 
 def random_saturation(
     image: TensorLike, lower: float, upper: float, seed: int | None = None
 ) -> Tensor:
-    """`adjust_saturation` by a factor in [lower, upper); ValueError unless 0 <= lower < upper."""
+    """`adjust_saturation` of `image` [..., 3] by a factor in [lower, upper), drawn in each run.
+
+    Raises ValueError unless 0 <= lower < upper.
+    """
     return colors.adjust_saturation(image, _factor(lower, upper, seed))
 
 
 def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
-    """`adjust_hue` by up to `max_delta`; ValueError when it is not in [0, 0.5]."""
+    """`adjust_hue` of `image` [..., 3] by a delta in [-max_delta, max_delta), drawn in each run.
+
+    Raises ValueError when `max_delta` is not in [0, 0.5].
+    """
     if max_delta > 0.5:
         raise ValueError("max_delta must be <= 0.5.")
     if max_delta < 0:
@@ -91,7 +103,15 @@ def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> 
 def random_jpeg_quality(
     image: TensorLike, min_jpeg_quality: int, max_jpeg_quality: int, seed: int | None = None
 ) -> Tensor:
-    """`adjust_jpeg_quality` by a quality in [min, max); ValueError unless both are in [0, 100]."""
+    """`adjust_jpeg_quality` of `image` by a quality in [min_jpeg_quality, max_jpeg_quality).
+
+    Args:
+        image: [height, width, 1 or 3], integers or real floats.
+        min_jpeg_quality, max_jpeg_quality: From 0 to 100.
+        seed: Of the draws.
+
+    Raises ValueError for other qualities.
+    """
     limits = min_jpeg_quality, max_jpeg_quality
     if min(limits) < 0 or max(limits) > MAX_QUALITY:
         raise ValueError("jpeg encoding range must be between 0 and 100.")
@@ -157,7 +177,18 @@ def sample_distorted_bounding_box_v2(
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, ...]:
-    """TF2's `sample_distorted_bounding_box`, whose second seed is the graph's."""
+    """TF2's `sample_distorted_bounding_box`, whose second seed is the graph's.
+
+    Args:
+        image_size: Height, width and channels: [3], integers.
+        bounding_boxes: float32 [batch, boxes, 4], corners (y, x, y, x) in parts of the size.
+        seed: Of the draws; other ones in each Session when it is 0.
+        min_object_covered: How much of a box the part must cover, a float32 scalar.
+        aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes, name: Of
+            `sample_distorted_bounding_box`.
+
+    Returns begin and size for `tf.slice`, and a box [1, 1, 4] to draw.
+    """
     seeds = op_seeds(seed) if seed else {}
     return sample_distorted_bounding_box(
         image_size,

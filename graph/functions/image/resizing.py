@@ -192,7 +192,13 @@ def resize_images(
     preserve_aspect_ratio: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """`resize` under its older name."""
+    """`resize` under its older name.
+
+    Args:
+        images: [height, width, channels] or [batch, height, width, channels], numbers.
+        size: int32 [2], height and width of the result.
+        method, align_corners, preserve_aspect_ratio, name: Of `resize`.
+    """
     return resize(images, size, method, align_corners, preserve_aspect_ratio, name)
 
 
@@ -261,6 +267,11 @@ def resize_image_with_pad(
 ) -> Tensor:
     """One or several images in the target's size, with their own proportions and margins of 0.
 
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels], numbers.
+        target_height, target_width: The sizes of the result, above 0.
+        method, align_corners: Of `resize`.
+
     Raises ValueError for a target that is not positive, or another method.
     """
     with name_scope(None, "resize_image_with_pad", [image]):
@@ -274,6 +285,6 @@ def resize_with_pad(
     method: str = ResizeMethod.BILINEAR,
     antialias: bool = False,
 ) -> Tensor:
-    """TF2's `resize_image_with_pad`; see `resize_v2`."""
+    """TF2's `resize_image_with_pad` of `image`, whose methods are those of `resize_v2`."""
     with name_scope(None, "resize_with_pad", [image]):
         return _with_pad(image, target_height, target_width, _kernel_v2(method, antialias))

@@ -107,17 +107,33 @@ def decode_raw(
 
 
 def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Tensor:
-    """tf.train.Example messages written as JSON, serialized."""
+    """tf.train.Example messages, serialized, of `json_examples`, strings of JSON of any shape.
+
+    Raises InvalidArgumentError, when it runs, for a string that is none.
+    """
     return ops.DecodeJSONExample(convert_to_tensor(json_examples, np.dtype(object)), name=name)
 
 
 def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
-    """The tensor of a serialized TensorProto."""
+    """The tensor of a serialized TensorProto.
+
+    Args:
+        serialized: A scalar of strings.
+        out_type: The type that the tensor has.
+        name: Of the operation.
+
+    Raises InvalidArgumentError, when it runs, for what is no such message, or one of another type.
+    """
     return ops.ParseTensor(serialized, out_type=as_numpy(out_type), name=name)
 
 
 def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
-    """A tensor as a serialized TensorProto."""
+    """A tensor as a serialized TensorProto, a scalar of strings.
+
+    Args:
+        tensor: Of any type and shape.
+        name: Of the operation.
+    """
     return ops.SerializeTensor(tensor, name=name)
 
 

@@ -35,12 +35,23 @@ class _Queue(Protocol):
 
 
 def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> Operation:
-    """An operation that writes a file, and the folders it lies in."""
+    """Writes a file, and makes the folders it lies in.
+
+    Args:
+        filename: Its name, a scalar of strings.
+        contents: What it holds afterwards, a scalar of strings.
+        name: Of the operation.
+    """
     return ops.WriteFile(filename, contents, name=name)
 
 
 def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variable:
-    """A local variable with the names of the files that patterns match when it is initialized."""
+    """A local variable with the names of the files that match when it is initialized.
+
+    Args:
+        pattern: Patterns with * and ?, a scalar or vector of strings.
+        name: Of the operations.
+    """
     with name_scope(name, "matching_filenames", [pattern]) as scope:
         names = ops.MatchingFiles(pattern)
         variable = implementation("variable_kind")(False)
@@ -85,7 +96,10 @@ class ReaderBase:
     def read_up_to(
         self, queue: _Queue | Tensor, num_records: TensorLike, name: str | None = None
     ) -> list[Tensor]:
-        """Keys and values of the next records of a file, `num_records` at most, one at least."""
+        """Keys and values of the next records of the files whose names `queue` gives.
+
+        `num_records` says how many at most; one at least.
+        """
         handle = queue if isinstance(queue, Tensor) else queue.queue_ref
         count = convert_to_tensor(num_records, np.int64)
         return ops.ReaderReadUpToV2(self._reader_ref, handle, count, name=name)
@@ -103,7 +117,7 @@ class ReaderBase:
         return ops.ReaderSerializeStateV2(self._reader_ref, name=name)
 
     def restore_state(self, state: TensorLike, name: str | None = None) -> Operation:
-        """Takes it back to where it was."""
+        """Takes it back to where it was: `state` is what serialize_state gave."""
         return ops.ReaderRestoreStateV2(self._reader_ref, state, name=name)
 
     def reset(self, name: str | None = None) -> Operation:

@@ -273,6 +273,12 @@ def parse_single_example(
 ) -> Parsed:
     """The features of a single tf.train.Example; see `parse_example`.
 
+    Args:
+        serialized: A scalar of strings.
+        features: Names -> what they are, as of `parse_example`.
+        name: Of the operations.
+        example_names: What errors call the message, a scalar of strings.
+
     Raises ValueError unless `serialized` is a scalar.
     """
     if not features:
@@ -324,6 +330,12 @@ def parse_single_sequence_example(
     name: str | None = None,
 ) -> tuple[Parsed, Parsed]:
     """The context and feature lists of a single tf.train.SequenceExample.
+
+    Args:
+        serialized: A scalar of strings.
+        context_features, sequence_features: Names -> what they are, as of `parse_sequence_example`.
+        example_name: What errors call the message, a scalar of strings.
+        name: Of the operations.
 
     Raises ValueError unless `serialized` is a scalar; see `parse_sequence_example`.
     """

@@ -43,7 +43,18 @@ def svd(
     compute_uv: bool = True,
     name: str | None = None,
 ) -> Tensor | tuple[Tensor, Tensor, Tensor]:
-    """Singular values, and u and v with tensor = u diag(s) v^H unless `compute_uv` is False."""
+    """Singular values s of matrices, and u and v with tensor = u diag(s) v^H.
+
+    Args:
+        tensor: [..., m, n], float32, float64 or complex; p below is the smaller of m and n.
+        full_matrices: Whether u is [..., m, m] and v [..., n, n], in place of p columns each.
+        compute_uv: Whether u and v are given, too.
+        name: Of the operation.
+
+    Returns (s, u, v) or s alone; s is [..., p], real, the largest first.
+
+    Raises ValueError for a rank below 2.
+    """
     s, u, v = ops.Svd(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
     if s.dtype.kind == "c":
         s = ops.Real(s, Tout=np.dtype(f"f{s.dtype.itemsize // 2}"))
@@ -51,19 +62,45 @@ def svd(
 
 
 def self_adjoint_eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Eigenvalues in rising order and eigenvectors as columns."""
+    """Eigenvalues in rising order and eigenvectors as columns.
+
+    Args:
+        tensor: [..., n, n], floats or complex numbers, equal to its adjoint; only the lower
+            triangle counts.
+        name: Of the operation.
+
+    Returns [..., n] and [..., n, n] of the type of `tensor`.
+
+    Raises ValueError for what is not square.
+    """
     values, vectors = ops.SelfAdjointEigV2(tensor, compute_v=True, name=name)
     return values, vectors
 
 
 def self_adjoint_eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
-    """Eigenvalues in rising order."""
+    """Eigenvalues in rising order.
+
+    Args:
+        tensor: [..., n, n], floats or complex numbers, equal to its adjoint; only the lower
+            triangle counts.
+        name: Of the operation.
+
+    Returns [..., n]. Raises ValueError for what is not square.
+    """
     values, _ = ops.SelfAdjointEigV2(tensor, compute_v=False, name=name)
     return values
 
 
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
-    """The logarithm of the determinant of positive definite matrices."""
+    """log(det(matrix)) of positive definite matrices, by Cholesky's factor.
+
+    Args:
+        matrix: [..., n, n], floats or complex numbers, equal to its adjoint.
+        name: Of the operations.
+
+    Returns [...], real. Raises InvalidArgumentError, when it runs, for one that is not positive
+    definite.
+    """
     with name_scope(name, "logdet", [matrix]):
         diagonal = ops.MatrixDiagPart(ops.Cholesky(matrix))
         if diagonal.dtype.kind == "c":
@@ -72,20 +109,43 @@ def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
 
 
 def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
-    """What (chol chol^H) must be multiplied by to give `rhs`."""
+    """The x of chol @ chol^H @ x = rhs, for what `cholesky` gave.
+
+    Args:
+        chol: [..., n, n], floats or complex numbers; only the lower triangle counts.
+        rhs: [..., n, k], of the same type.
+        name: Of the operations.
+
+    Returns [..., n, k]. Raises ValueError for shapes that do not fit; when it runs,
+    InvalidArgumentError for a 0 on the diagonal.
+    """
     with name_scope(name, "cholesky_solve", [chol, rhs]):
         y = ops.MatrixTriangularSolve(chol, rhs, lower=True, adjoint=False)
         return ops.MatrixTriangularSolve(chol, y, lower=True, adjoint=True)
 
 
 def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
-    """Matrices transposed and conjugated."""
+    """The last two dimensions swapped, and complex numbers conjugated.
+
+    Args:
+        matrix: [..., m, n], of any type.
+        name: Of the operations.
+
+    Returns [..., n, m]. Raises ValueError for a rank below 2.
+    """
     with name_scope(name, "adjoint", [matrix]):
         return array.matrix_transpose(convert_to_tensor(matrix), conjugate=True)
 
 
 def expm(input: TensorLike, name: str | None = None) -> Tensor:
-    """The exponential of matrices, by scaling, a quotient of polynomials, and squaring."""
+    """The exponential of matrices: scaling, a Pade quotient of order 13, squaring (Higham, 2005).
+
+    Args:
+        input: [..., n, n], floats or complex numbers.
+        name: Of the operations.
+
+    Returns the shape and type of `input`.
+    """
     with name_scope(name, "matrix_exponential", [input]):
         a = convert_to_tensor(input)
         dtype = a.dtype

@@ -51,7 +51,21 @@ def matrix_diag_part(
     padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """The diagonals `k` of matrices; see `matrix_diag`."""
+    """The diagonals `k` of matrices.
+
+    Args:
+        input: [..., m, n], of any type.
+        name: Of the operation.
+        k: Which diagonal: 0 is the main one, those above are positive; the lowest and the highest
+            of several.
+        padding_value: What fills rows of diagonals that are shorter than the longest; a scalar.
+        align: How these lie in their rows: "RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT" or
+            "RIGHT_RIGHT", those above the main one first.
+
+    Returns [..., length], or [..., diagonals, length] for several.
+
+    Raises ValueError for a diagonal that is not there, and for a rank below 2.
+    """
     value = _padding(padding_value, input)
     return ops.MatrixDiagPartV3(input, k, value, align=align, name=name)
 
@@ -63,5 +77,16 @@ def matrix_set_diag(
     k: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """`input` with other numbers on its diagonals `k`; see `matrix_diag`."""
+    """`input` with other numbers on its diagonals `k`.
+
+    Args:
+        input: [..., m, n], of any type.
+        diagonal: [..., length], or [..., diagonals, length] for several, of the same type.
+        name: Of the operation.
+        k: Which diagonal: 0 is the main one, those above are positive; the lowest and the highest
+            of several.
+        align: See `matrix_diag`.
+
+    Raises ValueError for shapes that do not fit, and for a diagonal that is not there.
+    """
     return ops.MatrixSetDiagV3(input, diagonal, k, align=align, name=name)

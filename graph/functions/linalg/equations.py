@@ -156,7 +156,16 @@ def matrix_rank(
 def lu(
     input: TensorLike, output_idx_type: DTypeLike = np.int32, name: str | None = None
 ) -> list[Tensor]:
-    """[lu, p]: L without its diagonal of ones and U in one matrix; input[p] = L U."""
+    """The factors of matrices: input[p] = L U, by rows with the largest pivots.
+
+    Args:
+        input: [..., n, n], floats or complex numbers.
+        output_idx_type: Of p, int32 or int64.
+        name: Of the operation.
+
+    Returns a named tuple: `lu` [..., n, n], L without its diagonal of ones and U in one matrix; `p`
+    [..., n]. Raises InvalidArgumentError, when it runs, for singular matrices.
+    """
     return ops.Lu(input, output_idx_type=output_idx_type, name=name)
 
 
@@ -188,7 +197,14 @@ def lu_solve(
 ) -> Tensor:
     """The x of `a @ x = rhs`, of the factors that `lu(a)` gives.
 
-    Raises ValueError when the shapes do not fit together.
+    Args:
+        lower_upper: [..., n, n], floats or complex numbers.
+        perm: [..., n], int32 or int64.
+        rhs: [..., n, k], of the type of `lower_upper`.
+        validate_args: Whether shapes that are not known yet are checked when it runs.
+        name: Of the operations.
+
+    Returns [..., n, k]. Raises ValueError when the shapes do not fit together.
     """
     with name_scope(name, "lu_solve", [lower_upper, perm, rhs]):
         whole, order, lower = _factors(lower_upper, perm)
@@ -219,7 +235,16 @@ def _in_order(x: Tensor, order: Tensor) -> Tensor:
 def lu_matrix_inverse(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
-    """The inverse of the matrix whose factors `lu` gave."""
+    """The inverse of the matrix whose factors `lu` gave.
+
+    Args:
+        lower_upper: [..., n, n], floats or complex numbers.
+        perm: [..., n], int32 or int64.
+        validate_args: Taken for TensorFlow's sake.
+        name: Of the operations.
+
+    Returns [..., n, n]. Raises ValueError when the shapes do not fit together.
+    """
     with name_scope(name, "lu_matrix_inverse", [lower_upper, perm]):
         whole = convert_to_tensor(lower_upper, name="lower_upper")
         _factors(whole, perm)
@@ -230,7 +255,16 @@ def lu_matrix_inverse(
 def lu_reconstruct(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
-    """The matrix whose factors `lu` gave."""
+    """The matrix whose factors `lu` gave.
+
+    Args:
+        lower_upper: [..., n, n], floats or complex numbers.
+        perm: [..., n], int32 or int64.
+        validate_args: Taken for TensorFlow's sake.
+        name: Of the operations.
+
+    Returns [..., n, n]. Raises ValueError when the shapes do not fit together.
+    """
     with name_scope(name, "lu_reconstruct", [lower_upper, perm]):
         whole, order, lower = _factors(lower_upper, perm)
         upper = ops.MatrixBandPart(whole, np.int64(0), np.int64(-1))
@@ -365,7 +399,16 @@ def tridiagonal_matmul(
     diagonals_format: str = "compact",
     name: str | None = None,
 ) -> Tensor:
-    """The matrix of three diagonals by `rhs`, [..., m, n]; see `tridiagonal_solve`."""
+    """Matrices of three diagonals by `rhs`.
+
+    Args:
+        diagonals: The three, in any of the forms of `tridiagonal_solve`.
+        rhs: [..., m, n], of the same type.
+        diagonals_format: "compact", "sequence" or "matrix".
+        name: Of the operation.
+
+    Returns [..., m, n]. Raises ValueError for another form.
+    """
     d = _compact(diagonals, diagonals_format)
     rows = [d[..., i : i + 1, :] for i in range(3)]
     return ops.TridiagonalMatMul(*rows, rhs, name=name)

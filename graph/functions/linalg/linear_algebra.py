@@ -254,7 +254,18 @@ def matvec(
     b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Matrices [..., m, n] by vectors [..., n]; see `matmul` for what may be done to `a` before."""
+    """Matrices by vectors: sum over j of a[..., i, j] b[..., j].
+
+    Args:
+        a: [..., m, n], numbers.
+        b: [..., n], of the same type; [..., m] for an `a` that is transposed.
+        transpose_a: Whether `a` is transposed before.
+        adjoint_a: Whether it is transposed and conjugated.
+        a_is_sparse, b_is_sparse: Taken for TensorFlow's sake.
+        name: Of the operations.
+
+    Returns [..., m]. Raises ValueError for shapes that do not fit.
+    """
     with name_scope(name, "MatVec", [a, b]):
         left = convert_to_tensor(a, name="a")
         column = ops.ExpandDims(convert_to_tensor(b, name="b"), np.int32(-1))
@@ -348,7 +359,16 @@ def normalize(
     axis: int | Sequence[int] | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """`tensor` by its norm, and the norm with the size 1 along `axis`; see `norm`."""
+    """`tensor` by its norm, and that norm.
+
+    Args:
+        tensor: Floats or complex numbers.
+        ord: Which norm, as of `norm`.
+        axis: That of vectors, a pair for matrices, or None for all elements.
+        name: Of the operations.
+
+    Returns the shape of `tensor`, and the norm with the size 1 along `axis`.
+    """
     with name_scope(name, "normalize", [tensor]):
         x = convert_to_tensor(tensor)
         size = norm(x, ord, axis, keepdims=True)
@@ -378,6 +398,13 @@ def require_matrix(a: Tensor, validate_args: bool = False) -> Tensor:
 
 
 def trace(x: TensorLike, name: str | None = None) -> Tensor:
-    """The sums of the diagonals."""
+    """The sums of the main diagonals.
+
+    Args:
+        x: [..., m, n], numbers.
+        name: Of the operation.
+
+    Returns [...] of the type of `x`. Raises ValueError for a rank below 2.
+    """
     with name_scope(name, "Trace", [x]) as scope:
         return reduce_sum(ops.MatrixDiagPart(convert_to_tensor(x, name="x")), [-1], name=scope)

@@ -100,7 +100,15 @@ _WIDER.update(dict.fromkeys(("int32", "int64", "uint32", "uint64"), "float64"))
 
 @n_ary
 def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """x + y, element by element."""
+    """x + y, element by element; strings are joined.
+
+    Args:
+        x, y: Of one type, numbers or strings, of shapes that broadcast. Of two that are no tensors,
+            `y` takes the type of `x`.
+        name: Of the operation.
+
+    Raises TypeError for bool and for two types, ValueError for shapes that do not broadcast.
+    """
     with name_scope(name, "Add", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y", preferred_dtype=x.dtype)
@@ -110,7 +118,18 @@ def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 @sparse_unary
 def abs(x: TensorLike, name: str | None = None) -> Tensor:
-    """The absolute value of each element."""
+    """The absolute value of each element, of the shape of `x`.
+
+    Args:
+        x: Real floats, int8 to int64, complex64 or complex128; sparse and
+            ragged tensors, too. The lowest integer of a type stays as it is.
+        name: Of the operation.
+
+    Returns the type of `x`; the real type of half the width for complex numbers, sqrt(re**2 +
+    im**2).
+
+    Raises TypeError for other types.
+    """
     with name_scope(name, "Abs", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         if x.dtype.kind == "c":
@@ -121,23 +140,43 @@ def abs(x: TensorLike, name: str | None = None) -> Tensor:
 
 @n_ary
 def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """x to the power of y, element by element."""
+    """x to the power of y, element by element.
+
+    Args:
+        x, y: Of one type of numbers, of shapes that broadcast; NaN for a real `x` below 0 and a `y`
+            that is no whole number.
+        name: Of the operation.
+
+    Raises TypeError for two types; when it runs, InvalidArgumentError for integers to a power below
+    0.
+    """
     with name_scope(name, "Pow", [x]) as scope:
         return ops.Pow(x, y, name=scope)
 
 
 @unary
 def round(x: TensorLike, name: str | None = None) -> Tensor:
-    """The nearest whole numbers, halves to the even one."""
+    """The nearest whole number of each element, halves to the even one.
+
+    Args:
+        x: Numbers of any shape; integers are given back as they are.
+        name: Of the operation.
+
+    Returns the shape and type of `x`.
+    """
     x = convert_to_tensor(x, name="x")
     return x if x.dtype.kind in "iu" else ops.Round(x, name=name)
 
 
 @n_ary
 def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """x / y; integers are made floats before.
+    """x / y; integers are made floats before, those of 8 and 16 bits float32, wider ones float64.
 
-    Raises TypeError when the dtypes differ or cannot be divided.
+    Args:
+        x, y: Of one type of numbers, of shapes that broadcast.
+        name: Of the operation.
+
+    Raises TypeError when the types differ or cannot be divided.
     """
     with name_scope(name, "truediv", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
@@ -156,7 +195,14 @@ def _widened(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 
 @n_ary
 def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """x / y as truediv divides, 0 where y is 0; TypeError when the dtypes differ."""
+    """x / y as truediv divides, and 0 where y is 0, also of NaN and infinity.
+
+    Args:
+        x, y: Of one type of numbers, of shapes that broadcast.
+        name: Of the operation.
+
+    Raises TypeError when the types differ.
+    """
     with name_scope(name, "div_no_nan", [x, y]) as scope:
         if is_tensor_like(y) and not is_tensor_like(x):
             y = convert_to_tensor(y, name="y")
@@ -178,7 +224,14 @@ def _require_one_dtype(x: Tensor, y: Tensor) -> None:
 
 @n_ary
 def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """x / y as Python 3 divides."""
+    """x / y as Python 3 divides: truediv, but that an `x` that is no tensor takes the type of `y`.
+
+    Args:
+        x, y: Of one type of numbers, of shapes that broadcast.
+        name: Of the operation.
+
+    Raises TypeError when the types differ or cannot be divided.
+    """
     if is_tensor_like(y) and not is_tensor_like(x):
         x = convert_to_tensor(x, y.dtype, "x")
     return truediv(x, y, name)
@@ -186,7 +239,14 @@ def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 @n_ary
 def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """x / y as Python 2 divides: whole numbers stay whole."""
+    """x / y as Python 2 divides: floats and complex numbers exactly, integers rounded down.
+
+    Args:
+        x, y: Of one type of numbers, of shapes that broadcast.
+        name: Of the operation.
+
+    Raises TypeError when the types differ; when it runs, InvalidArgumentError for integers over 0.
+    """
     with name_scope(name, "div", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, x.dtype, "y")
@@ -196,13 +256,29 @@ def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 @n_ary
 def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """x / y, rounded down."""
+    """x / y, rounded down, of the type of both.
+
+    Args:
+        x, y: Of one type of integers or real floats, of shapes that broadcast.
+        name: Of the operation.
+
+    Raises TypeError when the types differ; when it runs, InvalidArgumentError for integers over 0.
+    """
     with name_scope(name, "floordiv", [x, y]) as scope:
         return ops.FloorDiv(x, y, name=scope)
 
 
 def add_n(inputs: Iterable[TensorLike | IndexedSlices | None], name: str | None = None) -> Tensor:
-    """The sum of several tensors of one shape and dtype; ValueError when there are none."""
+    """The sum of several tensors, element by element; nothing broadcasts.
+
+    Args:
+        inputs: One or more tensors of one shape and one type of numbers, or IndexedSlices, which
+            are made whole; ragged tensors of equal rows.
+        name: Of the operation.
+
+    Raises ValueError without tensors, for None among them and for two shapes, TypeError for two
+    types.
+    """
     message = (
         "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and "
         "shape."
@@ -262,7 +338,15 @@ def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Te
 def scalar_mul(
     scalar: TensorLike, x: TensorLike | IndexedSlices, name: str | None = None
 ) -> Tensor | IndexedSlices:
-    """`x` times a number; IndexedSlices stay such."""
+    """`x` times one number; IndexedSlices stay such.
+
+    Args:
+        scalar: A number or a tensor of rank 0, of the type of `x`.
+        x: Numbers of any shape, or IndexedSlices.
+        name: Of the operation.
+
+    Raises ValueError for a `scalar` of another rank.
+    """
     like = x.values if isinstance(x, IndexedSlices) else convert_to_tensor(x)
     scalar = convert_to_tensor(scalar, like.dtype, "scalar")
     if scalar.sizes != ():
@@ -274,20 +358,41 @@ def scalar_mul(
 
 @n_ary
 def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
-    """Whether just one of two is true."""
+    """Whether just one of two is true, element by element.
+
+    Args:
+        x, y: bool, of shapes that broadcast.
+        name: Of the operation.
+
+    Raises TypeError for other types.
+    """
     return ops.LogicalAnd(ops.LogicalOr(x, y), ops.LogicalNot(ops.LogicalAnd(x, y)), name=name)
 
 
 @unary
 def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
-    """log(sigmoid(x))."""
+    """log(sigmoid(x)), as -softplus(-x), which does not overflow; at most 0.
+
+    Args:
+        x: Real floats of any shape.
+        name: Of the operations.
+
+    Raises TypeError for other types.
+    """
     with name_scope(name, "LogSigmoid", [x]) as scope:
         return ops.Neg(ops.Softplus(ops.Neg(convert_to_tensor(x, name="x"))), name=scope)
 
 
 @unary
 def conj(x: TensorLike, name: str | None = None) -> Tensor:
-    """The complex conjugate; real numbers themselves. TypeError for anything but numbers."""
+    """The complex conjugate of each element; real numbers themselves.
+
+    Args:
+        x: Numbers of any type and shape, or variants.
+        name: Of the operation.
+
+    Raises TypeError for bool and strings.
+    """
     tensor = convert_to_tensor(x, name="input")
     if tensor.dtype.kind == "c" or tensor.dtype.names == ("variant",):
         return ops.Conj(tensor, name=name)
@@ -303,7 +408,15 @@ _COMPLEX = {"float32": np.complex64, "float64": np.complex128}
 
 @n_ary
 def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
-    """real + i imag; TypeError unless both are float32 or both float64."""
+    """real + i imag, element by element.
+
+    Args:
+        real, imag: Both float32, for a result of complex64, or both float64, for complex128; of
+            shapes that broadcast.
+        name: Of the operation.
+
+    Raises TypeError for other types.
+    """
     x, y = convert_to_tensor(real, name="real"), convert_to_tensor(imag, name="imag")
     with name_scope(name, "Complex", [x, y]) as scope:
         names = x.dtype.name, y.dtype.name
@@ -317,7 +430,16 @@ def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tens
 
 @unary
 def real(input: TensorLike, name: str | None = None) -> Tensor:
-    """The real parts."""
+    """The real part of each element; real numbers themselves.
+
+    Args:
+        input: Numbers of any shape.
+        name: Of the operation.
+
+    Returns float32 for complex64, float64 for complex128, else the type of `input`.
+
+    Raises TypeError for what are no numbers.
+    """
     with name_scope(name, "Real", [input]) as scope:
         x = convert_to_tensor(input, name="input")
         if x.dtype.kind in "fiuV":
@@ -330,7 +452,14 @@ def real(input: TensorLike, name: str | None = None) -> Tensor:
 
 @unary
 def imag(input: TensorLike, name: str | None = None) -> Tensor:
-    """The imaginary parts."""
+    """The imaginary part of each element; zeros for real numbers.
+
+    Args:
+        input: Numbers of any shape.
+        name: Of the operation.
+
+    Returns float32 for complex64, float64 for complex128, else the type of `input`.
+    """
     with name_scope(name, "Imag", [input]) as scope:
         x = convert_to_tensor(input, name="input")
         if x.dtype.kind != "c":
@@ -339,7 +468,21 @@ def imag(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def polyval(coeffs: Sequence[TensorLike], x: TensorLike, name: str | None = None) -> Tensor:
-    """The polynomial with these coefficients, the highest first."""
+    """c[0] x**(n-1) + ... + c[n-1] by Horner's rule; zeros without coefficients.
+
+    Args:
+        coeffs: A list of numbers or tensors of the type of `x`, the highest power first, that
+            broadcast with it.
+        x: Numbers of any shape.
+        name: Of the operations.
+
+    Raises ValueError where `coeffs` is no list.
+
+    >>> import flatlite.compat.v1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     print(session.run(tf.math.polyval([1.0, 2.0, 3.0], tf.constant(2.0))))
+    11.0
+    """
     if not isinstance(coeffs, list):
         raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
     with name_scope(name, "polyval", [*coeffs, x]):

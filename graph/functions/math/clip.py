@@ -101,7 +101,15 @@ def clip_by_norm(
 
 
 def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None = None) -> Tensor:
-    """`t * clip_norm / average norm` where the norm over the number of elements is larger."""
+    """`t * clip_norm / a` where a, the norm over the number of elements, is above `clip_norm`.
+
+    Args:
+        t: Floats of any shape.
+        clip_norm: A number above 0, of the type of `t`.
+        name: Of the operations.
+
+    Returns the shape and type of `t`.
+    """
     with name_scope(name, "clip_by_average_norm") as scope:
         t = convert_to_tensor(t)
         clip_norm = _numeric(clip_norm, t)

@@ -33,7 +33,20 @@ def argmax(
     dimension: TensorLike | None = None,
     output_type: DTypeLike = np.int64,
 ) -> Tensor:
-    """Where along `axis` (0 by default) the largest element comes first."""
+    """Where along `axis` the largest element stands, the first of several.
+
+    Args:
+        input: Numbers or bool, of rank 1 or more.
+        axis: A dimension, int16, int32 or int64 scalar from -rank to rank - 1; 0 by default.
+        name: Of the operation.
+        dimension: An older name of `axis`.
+        output_type: int16, uint16, int32 or int64.
+
+    Returns the shape of `input` without `axis`.
+
+    Raises ValueError for an axis out of range, TypeError for one that is no integer; when it runs,
+    InvalidArgumentError where there is nothing along the axis.
+    """
     if isinstance(axis, Tensor):
         if axis.dtype.kind not in "iu":
             raise TypeError(
@@ -51,7 +64,20 @@ def argmin(
     dimension: TensorLike | None = None,
     output_type: DTypeLike = np.int64,
 ) -> Tensor:
-    """Where along `axis` (0 by default) the smallest element comes first."""
+    """Where along `axis` the smallest element stands, the first of several.
+
+    Args:
+        input: Numbers or bool, of rank 1 or more.
+        axis: A dimension, int32 or int64 scalar from -rank to rank - 1; 0 by default.
+        name: Of the operation.
+        dimension: An older name of `axis`.
+        output_type: int32 or int64.
+
+    Returns the shape of `input` without `axis`.
+
+    Raises ValueError for an axis out of range, TypeError for one that is no integer; when it runs,
+    InvalidArgumentError where there is nothing along the axis.
+    """
     return _place(ops.ArgMin, input, axis, dimension, output_type, name)
 
 
@@ -75,7 +101,22 @@ def cumsum(
     reverse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Sums of the elements up to each along `axis`."""
+    """Sums of the elements up to each along `axis`, of the shape and type of `x`.
+
+    Args:
+        x: Numbers, of rank 1 or more, or a ragged tensor.
+        axis: A dimension, int32 or int64 scalar from -rank to rank - 1.
+        exclusive: Whether an element is left out of its own sum, so that the first is 0.
+        reverse: Whether sums begin at the end.
+        name: Of the operation.
+
+    Raises TypeError for other types; when it runs, InvalidArgumentError for an axis out of range.
+
+    >>> import flatlite.compat.v1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     print(session.run(tf.cumsum([1, 2, 3], exclusive=True, reverse=True)))
+    [5 3 0]
+    """
     with name_scope(name, "Cumsum", [x]) as scope:
         return ops.Cumsum(x, axis, exclusive=exclusive, reverse=reverse, name=scope)
 
@@ -87,7 +128,17 @@ def cumprod(
     reverse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Products of the elements up to each along `axis`."""
+    """Products of the elements up to each along `axis`, of the shape and type of `x`.
+
+    Args:
+        x: Numbers, of rank 1 or more.
+        axis: A dimension, int32 or int64 scalar from -rank to rank - 1.
+        exclusive: Whether an element is left out of its own product, so that the first is 1.
+        reverse: Whether products begin at the end.
+        name: Of the operation.
+
+    Raises TypeError for other types; when it runs, InvalidArgumentError for an axis out of range.
+    """
     with name_scope(name, "Cumprod", [x]) as scope:
         return ops.Cumprod(x, axis, exclusive=exclusive, reverse=reverse, name=scope)
 
@@ -168,7 +219,17 @@ def reduce_logsumexp(
     reduction_indices: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
-    """log(sum(exp(x))) along `axis`, without overflow."""
+    """log(sum(exp(x))) along `axis`, less the largest element before exp, so that none overflows.
+
+    Args:
+        input_tensor: Real floats, also ragged; -inf where nothing is summed.
+        axis: A dimension or a list of them, from the end when negative; all by default.
+        keepdims: Whether they stay as dimensions of size 1.
+        name: Of the operations.
+        reduction_indices, keep_dims: Older names of `axis` and `keepdims`.
+
+    Raises TypeError for other types, ValueError for an axis out of range.
+    """
     axis = one_of("axis", axis, "reduction_indices", reduction_indices)
     keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "ReduceLogSumExp", [input_tensor]):
@@ -202,7 +263,18 @@ def reduce_variance(
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The variance of the elements along `axis`."""
+    """mean(|x - mean(x)|**2) along `axis`: divided by n, not n - 1.
+
+    Args:
+        input_tensor: Floats or complex numbers, also ragged ones of floats.
+        axis: A dimension or a list of them, from the end when negative; all by default.
+        keepdims: Whether they stay as dimensions of size 1.
+        name: Of the operations.
+
+    Returns the type of `input_tensor`; real numbers for complex ones.
+
+    Raises TypeError for integers, ValueError for complex ragged tensors.
+    """
     with name_scope(name or "reduce_variance"):
         if is_ragged(input_tensor):
             ragged = cast_type(RaggedTensor, as_ragged(input_tensor))
@@ -239,7 +311,16 @@ def reduce_std(
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The standard deviation of the elements along `axis`."""
+    """The standard deviation along `axis`, the root of `reduce_variance`.
+
+    Args:
+        input_tensor: Floats or complex numbers, also ragged ones of floats.
+        axis: A dimension or a list of them, from the end when negative; all by default.
+        keepdims: Whether they stay as dimensions of size 1.
+        name: Of the operations.
+
+    Raises TypeError for integers, ValueError for complex ragged tensors.
+    """
     with name_scope(name or "reduce_std"):
         variance = cast_type("Tensor | RaggedTensor", reduce_variance(input_tensor, axis, keepdims))
         if isinstance(variance, RaggedTensor):
@@ -258,7 +339,18 @@ def count_nonzero(
     keep_dims: bool | None = None,
     input: TensorLike | None = None,
 ) -> Tensor:
-    """How many elements along `axis` are not zero."""
+    """How many elements along `axis` are not 0, false or empty strings; NaN counts.
+
+    Args:
+        input_tensor: Numbers, bool or strings, of any shape.
+        axis: A dimension or a list of them, from the end when negative; all by default.
+        keepdims: Whether they stay as dimensions of size 1.
+        dtype: Of the result, any type of numbers.
+        name: Of the operations.
+        reduction_indices, keep_dims, input: Older names of `axis`, `keepdims` and `input_tensor`.
+
+    Raises ValueError for an axis out of range, or an argument under two names.
+    """
     axis = one_of("axis", axis, "reduction_indices", reduction_indices)
     keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "count_nonzero", [input_tensor]):
@@ -269,7 +361,12 @@ def count_nonzero(
 
 
 def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
-    """The part of the elements that are zero."""
+    """The part of the elements that are 0, a float32 from 0 to 1; NaN where there are none.
+
+    Args:
+        value: Numbers, bool or strings, of any shape.
+        name: Of the operations.
+    """
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
         nothing = b"" if value.dtype.kind == "O" else np.zeros((), value.dtype)

@@ -45,7 +45,21 @@ globals().update(functions(ONE_TO_ONE, __name__))
 def unsorted_segment_mean(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
-    """The mean of the rows of each segment."""
+    """The mean of the slices of each segment; 0 where there are none.
+
+    Args:
+        data: Floats or complex numbers, [ids..., ...]; integers give floats, as `truediv` does.
+            Also ragged.
+        segment_ids: int32 or int64, of a shape that begins that of `data`, from 0 to
+            `num_segments` - 1, in any order; slices of negative ones are left out.
+        num_segments: How many, a scalar.
+        name: Of the operations.
+
+    Returns [num_segments, ...].
+
+    Raises ValueError for shapes that do not fit; when it runs, InvalidArgumentError for ids out of
+    range.
+    """
     with name_scope(name, "UnsortedSegmentMean", [data, segment_ids]):
         return _over_counts(data, segment_ids, num_segments, lambda n: n)
 
@@ -54,7 +68,20 @@ def unsorted_segment_mean(
 def unsorted_segment_sqrt_n(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
-    """The sum of the rows of each segment over the root of their number."""
+    """The sum of the slices of each segment over the root of their number; 0 where there are none.
+
+    Args:
+        data: Floats or complex numbers, [ids..., ...]; also ragged.
+        segment_ids: int32 or int64, of a shape that begins that of `data`, from 0 to
+            `num_segments` - 1, in any order; slices of negative ones are left out.
+        num_segments: How many, a scalar.
+        name: Of the operations.
+
+    Returns [num_segments, ...].
+
+    Raises TypeError for integers as `data`, ValueError for shapes that do not fit; when it runs,
+    InvalidArgumentError for ids out of range.
+    """
     with name_scope(name, "UnsortedSegmentSqrtN", [data, segment_ids]):
         return _over_counts(data, segment_ids, num_segments, lambda n: ops.Sqrt(n))
 

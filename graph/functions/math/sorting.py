@@ -13,10 +13,11 @@ from ...core.create import convert_to_tensor
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.named_results import with_names
-from ...core.scopes import name_scope
+from ...core.scopes import control_dependencies, name_scope
 from ...core.shapes import whole
 from ..array import array, creation
 from ..array.casting import cast
+from ..checks import assert_less
 from .arithmetic import truediv
 from .reductions import reduce_sum
 
@@ -75,9 +76,15 @@ def _scalar_axis(axis: int, values: Tensor) -> int:
 def sort(
     values: TensorLike, axis: int = -1, direction: str = "ASCENDING", name: str | None = None
 ) -> Tensor:
-    """The elements in order along an axis.
+    """The elements in order along an axis, of the shape of `values`.
 
-    Raises ValueError when `direction` is neither "ASCENDING" nor "DESCENDING".
+    Args:
+        values: Integers or real floats, of rank 1 or more.
+        axis: A constant, from -rank to rank - 1.
+        direction: "ASCENDING" or "DESCENDING".
+        name: Of the operations.
+
+    Raises ValueError for another direction, and for an axis that is not constant or out of range.
     """
     with name_scope(name, "sort", [values]):
         ordered, _, back = _in_order(convert_to_tensor(values), axis, direction)
@@ -91,7 +98,22 @@ def argsort(
     stable: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Where the elements stand that come in order along an axis."""
+    """int32: where the elements stand that come in order along an axis, of the shape of `values`.
+
+    Args:
+        values: Integers or real floats, of rank 1 or more.
+        axis: A constant, from -rank to rank - 1.
+        direction: "ASCENDING" or "DESCENDING".
+        stable: Taken for TensorFlow's sake: equal elements always stay in their order.
+        name: Of the operations.
+
+    Raises ValueError for another direction, and for an axis that is not constant or out of range.
+
+    >>> import flatlite.compat.v1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     print(session.run(tf.argsort([3, 1, 2, 1])))
+    [1 3 2 0]
+    """
     with name_scope(name, "argsort", [values]):
         _, positions, back = _in_order(convert_to_tensor(values), axis, direction)
         return back(positions)
@@ -134,7 +156,20 @@ def approx_min_k(
     aggregate_to_topk: bool = True,
     name: str | None = None,
 ) -> list[Tensor]:
-    """The k smallest elements along a dimension, and where they are; see `approx_max_k`."""
+    """The k smallest elements along a dimension, and where they are; exact here.
+
+    Args:
+        operand: bfloat16, float16 or float32.
+        k: How many, at most the size of the dimension.
+        reduction_dimension: Along which.
+        recall_target, reduction_input_size_override: Taken for TensorFlow's sake.
+        aggregate_to_topk: Whether there may be no more than k.
+        name: Of the operation.
+
+    Returns the elements and int32 places, [..., k, ...] each.
+
+    Raises TypeError for other types; InvalidArgumentError or ValueError where `k` is too large.
+    """
     return ops.ApproxTopK(
         operand, k=k, reduction_dimension=reduction_dimension, recall_target=recall_target,
         is_max_k=False, reduction_input_size_override=reduction_input_size_override,
@@ -146,7 +181,17 @@ def approx_min_k(
 def unique_with_counts(
     x: TensorLike, out_idx: DTypeLike = np.int32, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The distinct elements, which of them each element is, and how often each comes."""
+    """The distinct elements, which of them each element is, and how often each comes.
+
+    Args:
+        x: [n], of any type.
+        out_idx: The type of places and counts, int32 or int64.
+        name: Of the operations.
+
+    Returns a named tuple: `y` [m] in the order in which they first come, `idx` [n], `count` [m].
+
+    Raises ValueError for another rank.
+    """
     with name_scope(name, "UniqueWithCounts", [x]):
         y, index = ops.Unique(x, out_idx=out_idx)
         ones = ops.OnesLike(index)
@@ -160,7 +205,20 @@ def searchsorted(
     out_type: DTypeLike = np.int32,
     name: str | None = None,
 ) -> Tensor:
-    """Where each value would go so that the sequence stays in order."""
+    """Where each value would go so that its row of the sequence stays in order.
+
+    Args:
+        sorted_sequence: [..., n], numbers that do not fall along the last dimension.
+        values: [..., m], of the same type and as many rows.
+        side: "left": before elements that are equal; "right": behind them.
+        out_type: int32 or int64.
+        name: Of the operations.
+
+    Returns [..., m] numbers from 0 to n.
+
+    Raises TypeError for two types, ValueError for another side, for scalars and for leading sizes
+    that are known to differ.
+    """
     if side not in ("left", "right"):
         raise ValueError(f"Invalid value for `side`: {side}. Expected 'right' or 'left'")
     with name_scope(name, "searchsorted", [sorted_sequence, values]):
@@ -173,9 +231,21 @@ def searchsorted(
                 f"Input 'values' of '{kind}' Op has type {type_name(queries.dtype)} that does not "
                 f"match type {type_name(sequence.dtype)} of argument 'sorted_inputs'."
             )
+        outer, theirs = (x.get_shape()[:-1] for x in (sequence, queries))
+        n_rows, n_theirs = outer.num_elements(), theirs.num_elements()
+        if n_rows is not None and n_theirs is not None and n_rows != n_theirs:
+            raise ValueError(
+                f"Leading dim_size of both tensors must match, got {outer} and {theirs}"
+            )
+        is_same = outer.ndims == theirs.ndims and outer.is_compatible_with(theirs)
+        shape = None if is_same else creation.shape(queries)
+        if shape is not None:
+            flat = (array.reshape(x, [-1, creation.shape(x)[-1]]) for x in (sequence, queries))
+            sequence, queries = flat
         row, column = array.expand_dims(sequence, -2), array.expand_dims(queries, -1)
         before = ops.Less(row, column) if side == "left" else ops.LessEqual(row, column)
-        return reduce_sum(cast(before, np.dtype(out_type)), -1)
+        places = reduce_sum(cast(before, np.dtype(out_type)), -1)
+        return places if shape is None else array.reshape(places, shape)
 
 
 def histogram_fixed_width_bins(
@@ -185,7 +255,19 @@ def histogram_fixed_width_bins(
     dtype: DTypeLike = np.int32,
     name: str | None = None,
 ) -> Tensor:
-    """Which of `nbins` equal parts of a range each value is in; the outer ones take the rest."""
+    """Which of `nbins` equal parts of a range each value is in; beyond them the outer ones.
+
+    Args:
+        values: Numbers of any shape.
+        value_range: [2], the lower and the upper end, of the type of `values`.
+        nbins: How many parts, at least 1.
+        dtype: Of the result, int32 or int64.
+        name: Of the operations.
+
+    Returns the shape of `values`, numbers from 0 to nbins - 1.
+
+    Raises ValueError for no parts, or a range of another shape.
+    """
     with name_scope(name, "histogram_fixed_width_bins", [values, value_range]):
         x = convert_to_tensor(values, name="values")
         ends = cast(convert_to_tensor(value_range), x.dtype)
@@ -212,10 +294,24 @@ def histogram_fixed_width(
     dtype: DTypeLike = np.int32,
     name: str | None = None,
 ) -> Tensor:
-    """How many values are in each of `nbins` equal parts of a range."""
+    """[nbins]: how many values are in each of equal parts of a range.
+
+    Args:
+        values: Numbers of any shape; the outer parts count what lies beyond.
+        value_range: [2], the lower and the upper end, of the type of `values`.
+        nbins: How many parts, at least 1.
+        dtype: Of the result, int32 or int64.
+        name: Of the operations.
+
+    Raises ValueError for no parts, or a range of another shape; when it runs, InvalidArgumentError
+    where the range has no width.
+    """
     with name_scope(name, "histogram_fixed_width", [values, value_range]):
-        positions = histogram_fixed_width_bins(values, value_range, nbins)
-        flat = array.reshape(positions, [-1])
+        ends = convert_to_tensor(value_range, convert_to_tensor(values).dtype)
+        positions = histogram_fixed_width_bins(values, ends, nbins)
+        words = "value_range should satisfy value_range[0] < value_range[1]"
+        with control_dependencies([assert_less(ends[0], ends[1], message=words)]):
+            flat = array.reshape(positions, [-1])
         ones = ops.Fill(ops.Shape(flat), np.ones((), np.dtype(dtype)))
         return ops.UnsortedSegmentSum(ones, flat, np.int32(nbins))
 
@@ -247,7 +343,21 @@ def sparse_segment_sum(
     num_segments: TensorLike | None = None,
     sparse_gradient: bool = False,
 ) -> Tensor:
-    """The sum of the rows at `indices` of each segment."""
+    """The sum of rows, picked by index, of each segment; 0 where there are none.
+
+    Args:
+        data: [n, ...], integers or real floats.
+        indices: [m], int32 or int64: which row, from 0 to n - 1.
+        segment_ids: [m], int32 or int64: for which segment; they do not fall.
+        name: Of the operation.
+        num_segments: How many segments, a scalar; by default one more than the last id.
+        sparse_gradient: Whether the gradient of `data` is IndexedSlices.
+
+    Returns [segments, ...].
+
+    Raises ValueError for shapes that do not fit; when it runs, InvalidArgumentError for ids that
+    fall and for indices or ids out of range.
+    """
     operands = data, indices, segment_ids, num_segments, name, sparse_gradient
     return _picked("SparseSegmentSum", *operands)
 
@@ -260,7 +370,18 @@ def sparse_segment_mean(
     num_segments: TensorLike | None = None,
     sparse_gradient: bool = False,
 ) -> Tensor:
-    """The mean of the rows at `indices` of each segment."""
+    """The mean of rows, picked by index, of each segment; 0 where there are none.
+
+    Args:
+        data: [n, ...], real floats.
+        indices: [m], int32 or int64: which row, from 0 to n - 1.
+        segment_ids: [m], int32 or int64: for which segment; they do not fall.
+        name: Of the operation.
+        num_segments: How many segments, a scalar; by default one more than the last id.
+        sparse_gradient: Whether the gradient of `data` is IndexedSlices.
+
+    Returns [segments, ...]. Raises as `sparse_segment_sum` does, and TypeError for integers.
+    """
     operands = data, indices, segment_ids, num_segments, name, sparse_gradient
     return _picked("SparseSegmentMean", *operands)
 
@@ -273,7 +394,18 @@ def sparse_segment_sqrt_n(
     num_segments: TensorLike | None = None,
     sparse_gradient: bool = False,
 ) -> Tensor:
-    """The sum of the rows at `indices` of each segment over the root of their number."""
+    """The sum of rows, picked by index, of each segment, over the root of how many they are.
+
+    Args:
+        data: [n, ...], real floats.
+        indices: [m], int32 or int64: which row, from 0 to n - 1.
+        segment_ids: [m], int32 or int64: for which segment; they do not fall.
+        name: Of the operation.
+        num_segments: How many segments, a scalar; by default one more than the last id.
+        sparse_gradient: Whether the gradient of `data` is IndexedSlices.
+
+    Returns [segments, ...]. Raises as `sparse_segment_sum` does, and TypeError for integers.
+    """
     operands = data, indices, segment_ids, num_segments, name, sparse_gradient
     return _picked("SparseSegmentSqrtN", *operands)
 
@@ -286,7 +418,17 @@ def sufficient_statistics(
     name: str | None = None,
     keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """Count, sum, sum of squares, and shift: what mean and variance follow from."""
+    """Count, sum(x - shift), sum((x - shift)**2) along axes, and the shift.
+
+    Args:
+        x: Numbers of any shape.
+        axes: The dimensions to sum over.
+        shift: A number near the mean, of the type of `x`, so that less is lost by rounding.
+        keep_dims, keepdims: Whether the dimensions stay with size 1.
+        name: Of the operations.
+
+    Returns four tensors of the type of `x`; the first is a scalar, the last None without a shift.
+    """
     keep = bool(keepdims if keep_dims is None else keep_dims)
     with name_scope(name, "sufficient_statistics", [x]):
         values = convert_to_tensor(x)
@@ -314,7 +456,19 @@ def weighted_moments(
     keep_dims: bool | None = None,
     keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Mean and variance along axes, each element counted by its weight."""
+    """sum(w x) / sum(w) and sum(w (x - mean)**2) / sum(w) along axes; 0 where no weight counts.
+
+    Args:
+        x: Floats or complex numbers; those of 16 bits are summed in float32.
+        axes: Dimensions, constants; all with None.
+        frequency_weights: Of a shape that broadcasts with that of `x`.
+        name: Of the operations.
+        keep_dims, keepdims: Whether the dimensions stay with size 1.
+
+    Returns mean and variance, of the type of `x`.
+
+    Raises TypeError for integers, ValueError for axes that are not constant.
+    """
     keep = bool(keepdims if keep_dims is None else keep_dims)
     with name_scope(name, "weighted_moments", [x, frequency_weights]):
         source = convert_to_tensor(x)
@@ -345,7 +499,17 @@ def log_poisson_loss(
     compute_full_loss: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """exp(log_input) - log_input * targets; with Stirling's term for log(targets!) when full."""
+    """exp(log_input) - log_input * targets, the loss of a Poisson distribution, element by element.
+
+    Args:
+        targets: Real floats, not negative: what was counted.
+        log_input: Of the same shape and type: the logarithm of the rate.
+        compute_full_loss: Whether to add Stirling's approximation of log(targets!), targets *
+            log(targets) - targets + log(2 pi targets) / 2, where `targets` is not in [0, 1].
+        name: Of the operations.
+
+    Raises ValueError for two shapes, TypeError for integers.
+    """
     with name_scope(name, "log_poisson_loss", [log_input, targets]):
         rates, counts = convert_to_tensor(log_input), convert_to_tensor(targets)
         if not rates.get_shape().is_compatible_with(counts.get_shape()):

@@ -83,7 +83,16 @@ globals().update(functions(ELEMENTWISE, __name__, elementwise=True))
 
 @unary
 def angle(input: TensorLike, name: str | None = None) -> Tensor:
-    """The argument of complex numbers; of real ones pi where they are negative, else 0."""
+    """The angle of each element in the complex plane, in radians from -pi to pi.
+
+    Args:
+        input: Complex numbers, or real floats, of which negative ones are at pi and others at 0.
+        name: Of the operations.
+
+    Returns float32 for complex64, float64 for complex128, else the type of `input`.
+
+    Raises TypeError for integers.
+    """
     with name_scope(name, "Angle", [input]):
         x = convert_to_tensor(input, name="input")
         if x.dtype.kind == "c":
@@ -94,7 +103,14 @@ def angle(input: TensorLike, name: str | None = None) -> Tensor:
 
 @unary
 def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
-    """The inverse of erfc, for numbers in [0, 2]."""
+    """The y with erfc(y) = x; NaN outside of [0, 2], infinite at its ends.
+
+    Args:
+        x: float32 or float64, of any shape.
+        name: Of the operations.
+
+    Raises TypeError for other types.
+    """
     with name_scope(name, "erfcinv", [x]):
         value = convert_to_tensor(x, name="start")
         half, root = np.asarray(0.5, value.dtype), np.asarray(np.sqrt(0.5), value.dtype)
@@ -103,14 +119,28 @@ def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
 
 @unary
 def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
-    """1 / x, and 0 where x is 0."""
+    """1 / x, and 0 where x is 0.
+
+    Args:
+        x: Floats or complex numbers, of any shape.
+        name: Of the operation.
+
+    Raises TypeError for integers.
+    """
     with name_scope(name, "reciprocal_no_nan", [x]) as scope:
         value = convert_to_tensor(x, name="x")
         return ops.DivNoNan(np.ones((), value.dtype), value, name=scope)
 
 
 def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
-    """log |Beta(x)| of each vector of the last dimension: lgamma(x) summed less lgamma(sum)."""
+    """log |Beta(x)| of each vector of the last dimension: lgamma(x) summed less lgamma(sum).
+
+    Args:
+        x: [..., n], real floats.
+        name: Of the operations.
+
+    Returns [...]. Raises TypeError for integers.
+    """
     with name_scope(name, "lbeta", [x]):
         vectors = convert_to_tensor(x, name="x")
         logs = reduce_sum(ops.Lgamma(vectors), -1)
@@ -152,14 +182,28 @@ def _in_pairs(x: TensorLike) -> tuple[Tensor, Tensor]:
 
 
 def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
-    """Whether no element, in the order of rows, is smaller than the one before."""
+    """A bool scalar: whether no element, row by row, is smaller than the one before.
+
+    Args:
+        x: Numbers of any shape; true for less than two.
+        name: Of the operations.
+
+    Raises TypeError for what are no numbers.
+    """
     with name_scope(name, "is_non_decreasing", [x]):
         after, before = _in_pairs(x)
         return reduce_all(ops.LessEqual(before, after))
 
 
 def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
-    """Whether each element, in the order of rows, is larger than the one before."""
+    """A bool scalar: whether each element, row by row, is larger than the one before.
+
+    Args:
+        x: Numbers of any shape; true for less than two.
+        name: Of the operations.
+
+    Raises TypeError for what are no numbers.
+    """
     with name_scope(name, "is_strictly_increasing", [x]):
         after, before = _in_pairs(x)
         return reduce_all(ops.Less(before, after))
@@ -321,7 +365,16 @@ def arg_max(
     output_type: DTypeLike = np.int64,
     name: str | None = None,
 ) -> Tensor:
-    """The index of the first largest element along `dimension`; `tf.argmax` of old."""
+    """`argmax` under its older name: where along a dimension the first largest element stands.
+
+    Args:
+        input: Numbers or bool, of rank 1 or more.
+        dimension: int16, int32 or int64 scalar from -rank to rank - 1.
+        output_type: int16, uint16, int32 or int64.
+        name: Of the operation.
+
+    Raises ValueError for a dimension out of range.
+    """
     return ops.ArgMax(input, dimension, output_type=output_type, name=name)
 
 
@@ -331,12 +384,31 @@ def arg_min(
     output_type: DTypeLike = np.int64,
     name: str | None = None,
 ) -> Tensor:
-    """The index of the first smallest element along `dimension`; `tf.argmin` of old."""
+    """`argmin` under its older name: where along a dimension the first smallest element stands.
+
+    Args:
+        input: Numbers or bool, of rank 1 or more.
+        dimension: int32 or int64 scalar from -rank to rank - 1.
+        output_type: int32 or int64.
+        name: Of the operation.
+
+    Raises ValueError for a dimension out of range.
+    """
     return ops.ArgMin(input, dimension, output_type=output_type, name=name)
 
 
 def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
-    """[rank, ...]: the place of each index in an array of sizes `dims`."""
+    """The place of each index in an array of sizes `dims`, in the order of rows.
+
+    Args:
+        indices: A scalar or [n], int32 or int64, from 0 to the product of `dims` - 1.
+        dims: [rank], the sizes, of the same type.
+        name: Of the operation.
+
+    Returns [rank] for a scalar, else [rank, n].
+
+    Raises InvalidArgumentError when it runs, for indices out of range or of another rank.
+    """
     return ops.UnravelIndex(indices, dims, name=name)
 
 
@@ -346,7 +418,16 @@ def reduce_euclidean_norm(
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The root of the sum of squares along `axis`."""
+    """The root of the sum of |x|**2 along `axis`, of the type of `input_tensor`.
+
+    Args:
+        input_tensor: Numbers of any shape; roots of integers are cut to whole numbers.
+        axis: A dimension or a list of them, from the end when negative; all by default.
+        keepdims: Whether they stay as dimensions of size 1.
+        name: Of the operation.
+
+    Raises ValueError for an axis out of range.
+    """
     x = convert_to_tensor(input_tensor)
     axes = creation.range(0, ops.Rank(x)) if axis is None else axis
     return ops.EuclideanNorm(x, axes, keep_dims=keepdims, name=name)

@@ -34,14 +34,29 @@ globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 
 @unary
 def relu6(features: TensorLike, name: str | None = None) -> Tensor:
-    """The elements held within 0 and 6."""
+    """min(max(features, 0), 6) (Krizhevsky, Convolutional Deep Belief Networks on CIFAR-10, 2010).
+
+    Args:
+        features: Integers or real floats of any shape.
+        name: Of the operation.
+
+    Returns the shape and type of `features`. Raises TypeError for other types.
+    """
     with name_scope(name, "Relu6", [features]) as scope:
         return ops.Relu6(convert_to_tensor(features, name="features"), name=scope)
 
 
 @unary
 def leaky_relu(features: TensorLike, alpha: float | None = 0.2, name: str | None = None) -> Tensor:
-    """The elements, times `alpha`, 0.2 by default, where they are negative."""
+    """`features` where they are at least 0, else alpha * features (Maas et al., ICML 2013).
+
+    Args:
+        features: Real floats of any shape; integers become float32.
+        alpha: The slope below 0; 0.2 with None.
+        name: Of the operation.
+
+    Returns the shape of `features`.
+    """
     with name_scope(name, "LeakyRelu", [features, alpha]) as scope:
         features = convert_to_tensor(features, name="features")
         if features.dtype.kind in "iu":
@@ -50,7 +65,15 @@ def leaky_relu(features: TensorLike, alpha: float | None = 0.2, name: str | None
 
 
 def crelu(features: TensorLike, name: str | None = None, axis: int = -1) -> Tensor:
-    """relu of the elements and of their negatives, side by side."""
+    """relu(features) and relu(-features) one after the other along `axis` (arXiv 1603.05201).
+
+    Args:
+        features: Integers or real floats, of rank 1 or more.
+        name: Of the operations.
+        axis: From -rank to rank - 1, twice as large in the result.
+
+    Raises ValueError for an axis out of range.
+    """
     with name_scope(name, "CRelu", [features]) as scope:
         features = convert_to_tensor(features, name="features")
         return ops.Relu(concat([features, ops.Neg(features)], axis, name=scope))
@@ -58,7 +81,15 @@ def crelu(features: TensorLike, name: str | None = None, axis: int = -1) -> Tens
 
 @unary
 def swish(features: TensorLike, beta: TensorLike = 1.0, name: str | None = None) -> Tensor:
-    """x * sigmoid(beta x), as Ramachandran et al. (arXiv 1710.05941)."""
+    """features * sigmoid(beta * features) (Ramachandran et al., arXiv 1710.05941), or SiLU.
+
+    Args:
+        features: Floats or complex numbers, of any shape.
+        beta: A number or tensor that broadcasts to it.
+        name: Of the operations.
+
+    Returns the shape and type of `features`. Raises TypeError for integers.
+    """
     with name_scope(name, "swish", [features]):
         features = convert_to_tensor(features, name="features")
         if not isinstance(beta, Tensor) and np.all(np.asarray(beta) == 1):
@@ -71,7 +102,19 @@ def swish(features: TensorLike, beta: TensorLike = 1.0, name: str | None = None)
 def softmax(
     logits: TensorLike, axis: int | None = None, name: str | None = None, dim: int | None = None
 ) -> Tensor:
-    """exp(x) over its sum along `axis`, the last one by default."""
+    """exp(logits) / sum(exp(logits)) along `axis`: numbers from 0 to 1 whose sum is 1.
+
+    Args:
+        logits: Real floats, of rank 1 or more; also ragged.
+        axis: From -rank to rank - 1; the last one by default.
+        name: Of the operation.
+        dim: An older name of `axis`.
+
+    Returns the shape and type of `logits`.
+
+    Raises TypeError for integers, ValueError for a scalar, InvalidArgumentError for an axis out of
+    range.
+    """
     return _along_last(ops.Softmax, logits, one_of("axis", axis, "dim", dim), name)
 
 
@@ -79,7 +122,19 @@ def softmax(
 def log_softmax(
     logits: TensorLike, axis: int | None = None, name: str | None = None, dim: int | None = None
 ) -> Tensor:
-    """The logarithm of softmax."""
+    """logits - log(sum(exp(logits))) along `axis`, which does not overflow.
+
+    Args:
+        logits: Real floats, of rank 1 or more; also ragged.
+        axis: From -rank to rank - 1; the last one by default.
+        name: Of the operation.
+        dim: An older name of `axis`.
+
+    Returns the shape and type of `logits`.
+
+    Raises TypeError for integers, ValueError for a scalar, InvalidArgumentError for an axis out of
+    range.
+    """
     return _along_last(ops.LogSoftmax, logits, one_of("axis", axis, "dim", dim), name)
 
 
@@ -128,7 +183,18 @@ def dimensions_around(rank: Tensor, axis: Tensor) -> tuple[Tensor, Tensor, Tenso
 def bias_add(
     value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
-    """`value` with a number added to each channel."""
+    """`value` with one number added to all elements of each channel.
+
+    Args:
+        value: [batch, ..., channels] or [batch, channels, ...], numbers, of rank 2 or more.
+        bias: [channels], of the same type.
+        data_format: "N...C" (the default) or "NC...".
+        name: Of the operation.
+
+    Returns the shape of `value`.
+
+    Raises ValueError for another format or rank, and for another number of channels.
+    """
     with name_scope(name, "BiasAdd", [value, bias]) as scope:
         if data_format is not None and not data_format.startswith("N"):
             raise ValueError(
@@ -144,7 +210,16 @@ def bias_add(
 def xw_plus_b(
     x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None
 ) -> Tensor:
-    """x @ weights + biases."""
+    """x @ weights + biases.
+
+    Args:
+        x: [batch, inputs], numbers.
+        weights: [inputs, outputs], of the same type.
+        biases: [outputs], of the same type.
+        name: Of the operation.
+
+    Returns [batch, outputs]. Raises ValueError for shapes that do not fit.
+    """
     with name_scope(name, "xw_plus_b", [x, weights, biases]) as scope:
         return bias_add(matmul(x, weights), biases, name=scope)
 
@@ -152,6 +227,15 @@ def xw_plus_b(
 def relu_layer(
     x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None
 ) -> Tensor:
-    """relu(x @ weights + biases)."""
+    """max(x @ weights + biases, 0).
+
+    Args:
+        x: [batch, inputs], real floats or integers.
+        weights: [inputs, outputs], of the same type.
+        biases: [outputs], of the same type.
+        name: Of the operation.
+
+    Returns [batch, outputs]. Raises ValueError for shapes that do not fit.
+    """
     with name_scope(name, "relu_layer", [x, weights, biases]) as scope:
         return ops.Relu(bias_add(matmul(x, weights), biases), name=scope)

@@ -112,7 +112,17 @@ def avg_pool_v2(
     data_format: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The mean of the elements under each position of a window; see `max_pool_v2`."""
+    """The mean of the elements under each position of a window.
+
+    Args:
+        input: [batch, 1 to 3 spatial dimensions, channels], or channels before them; real floats.
+        ksize, strides: One number, one for each spatial dimension, or one for all dimensions.
+        padding: "SAME", whose windows count only what is there, or "VALID".
+        data_format: "NWC", "NHWC", "NDHWC", or those with channels first.
+        name: Of the operations.
+
+    Raises ValueError for another rank, TypeError for integers.
+    """
     return _pool_of("AVG", input, ksize, strides, padding, data_format, name)
 
 
@@ -281,9 +291,19 @@ def atrous_conv2d_transpose(
     padding: str,
     name: str | None = None,
 ) -> Tensor:
-    """What `atrous_conv2d` would take to `value`; `filters` is [height, width, results, channels].
+    """What `atrous_conv2d` would take to `value`: the gradient of that by what it is of.
 
-    Raises ValueError for a rate below 1, another padding, and channels that do not fit.
+    Args:
+        value: [batch, height, width, channels], real floats.
+        filters: [height, width, results, channels], of the same type.
+        output_shape: Four numbers, the shape of the result.
+        rate: The distance between the taps, at least 1.
+        padding: "SAME" or "VALID".
+        name: Of the operations.
+
+    Raises ValueError for a rate below 1, another padding, and channels that do not fit; when it
+    runs, InvalidArgumentError for sizes from which `atrous_conv2d` would not come to those of
+    `value`.
     """
     with name_scope(name, "atrous_conv2d_transpose", [value, filters, output_shape]) as scope:
         x, weights = convert_to_tensor(value, name="value"), convert_to_tensor(filters)

@@ -241,12 +241,31 @@ def ctc_beam_search_decoder(
 def ctc_beam_search_decoder_v2(
     inputs: TensorLike, sequence_length: TensorLike, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[SparseTensor], Tensor]:
-    """`ctc_beam_search_decoder` without merging labels."""
+    """`ctc_beam_search_decoder` that never makes one of equal neighbours among the labels.
+
+    Args:
+        inputs: float32 or float64, logits [time, batch, classes], the last class the blank.
+        sequence_length: [batch], int32: how many steps count, at most `time`.
+        beam_width: How many sequences are kept after each step.
+        top_paths: How many are given, at most `beam_width`.
+
+    Returns `top_paths` SparseTensors of int64 [batch, labels], the likeliest first, and [batch,
+    top_paths] logarithms of their probabilities.
+
+    Raises InvalidArgumentError when it runs, for numbers out of range.
+    """
     return ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, False)
 
 
 def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> Sequence[Tensor]:
-    """The different labels of each row, padded by zeros, and which of them each label is."""
+    """The different labels of each row, padded by zeros, and which of them each label is.
+
+    Args:
+        labels: [batch, time], integers.
+        name: Of the operations.
+
+    Returns int64 [batch, time] and int32 [batch, time].
+    """
     with name_scope(name, "ctc_unique_labels", [labels]):
 
         def unique(row: Tensor) -> list[Tensor]:
@@ -263,7 +282,21 @@ def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> Sequence[T
 def collapse_repeated(
     labels: TensorLike, seq_length: TensorLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Each row with equal neighbours as one, padded by zeros, and the rows' lengths."""
+    """Each row with equal neighbours as one, padded by zeros, and the rows' lengths.
+
+    Args:
+        labels: [batch, time], integers.
+        seq_length: [batch], int32 or int64: how many labels of each row count.
+        name: Of the operations.
+
+    Returns [batch, longest] of the type of `labels`, and [batch] of that of `seq_length`.
+
+    >>> import flatlite.compat.v1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     rows, lengths = session.run(tf.nn.collapse_repeated([[1, 1, 2, 2, 1]], [5]))
+    >>> rows.tolist(), lengths.tolist()
+    ([[1, 2, 1]], [3])
+    """
     with name_scope(name, "collapse_repeated_labels", [labels, seq_length]):
         rows = convert_to_tensor(labels, name="labels")
         lengths = convert_to_tensor(seq_length, name="seq_length")

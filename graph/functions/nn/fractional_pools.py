@@ -59,7 +59,23 @@ def fractional_avg_pool(
     seed2: int = 0,
     name: str | None = None,
 ) -> list[Tensor]:
-    """The mean of each region; see `fractional_max_pool`."""
+    """The mean of each region, and where regions begin and end (arXiv 1412.6071).
+
+    Args:
+        value: [batch, height, width, channels], float32, float64, int32 or int64.
+        pooling_ratio: Four numbers of at least 1, by which the sizes become smaller; 1 of batch and
+            channels.
+        pseudo_random: Whether regions lie at equal steps from a place that is drawn, and not in
+            an order that is drawn.
+        overlapping: Whether neighbours share a row and a column.
+        deterministic: Whether a Session keeps the regions of its first run.
+        seed, seed2: Of the draws.
+        name: Of the operation.
+
+    Returns a named tuple: `output`, and int64 `row_pooling_sequence` and `col_pooling_sequence`.
+
+    Raises ValueError for other ratios.
+    """
     return ops.FractionalAvgPool(
         value,
         pooling_ratio=pooling_ratio,

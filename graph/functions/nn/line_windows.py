@@ -106,9 +106,20 @@ def conv1d_transpose(
     dilations: Sizes | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """What `conv1d` would take to `input`; `filters` is [width, results, channels].
+    """What `conv1d` would take to `input`: the gradient of that by what it is of.
 
-    Raises ValueError unless `output_shape` has three numbers.
+    Args:
+        input: [batch, width, channels], or [batch, channels, width] in format NCW.
+        filters: [width, results, channels], of the same type.
+        output_shape: Three numbers, the shape of the result.
+        strides: How far the window moves.
+        padding: "SAME" or "VALID".
+        data_format: "NWC" or "NCW".
+        dilations: Distance between the taps.
+        name: Of the operations.
+
+    Raises ValueError for another length of `output_shape` or another format; when it runs,
+    InvalidArgumentError for sizes from which `conv1d` would not come to those of `input`.
     """
     images, axis = _format(data_format)
     with name_scope(name, "conv1d_transpose", [input, filters]):
@@ -133,7 +144,7 @@ def conv1d_transpose(
         return array.squeeze(result, [axis])
 
 
-def _pooled(function: Callable[..., Tensor], label: str) -> Callable[..., Tensor]:
+def _pooled(function: Callable[..., Tensor], label: str, what: str) -> Callable[..., Tensor]:
     def pool(
         input: TensorLike,
         ksize: Sizes,
@@ -142,7 +153,6 @@ def _pooled(function: Callable[..., Tensor], label: str) -> Callable[..., Tensor
         data_format: str = "NWC",
         name: str | None = None,
     ) -> Tensor:
-        """A pool over width of [batch, width, channels], or of [batch, channels, width]."""
         images, axis = _format(data_format)
         with name_scope(name, label, [input]):
             result = function(
@@ -155,11 +165,23 @@ def _pooled(function: Callable[..., Tensor], label: str) -> Callable[..., Tensor
             return array.squeeze(result, [axis])
 
     pool.__name__ = pool.__qualname__ = label
+    pool.__doc__ = f"""{what} under each window of width.
+
+    Args:
+        input: [batch, width, channels], or [batch, channels, width] in format NCW; real floats.
+        ksize, strides: How wide a window is, and how far it moves: one number, or three with those
+            of batch and channels, which are 1.
+        padding: "SAME" or "VALID".
+        data_format: "NWC" or "NCW".
+        name: Of the operations.
+
+    Raises ValueError for another format, and for a window that does not fit.
+    """
     return pool
 
 
-avg_pool1d = _pooled(avg_pool, "avg_pool1d")
-max_pool1d = _pooled(max_pool, "max_pool1d")
+avg_pool1d = _pooled(avg_pool, "avg_pool1d", "The mean of the elements")
+max_pool1d = _pooled(max_pool, "max_pool1d", "The largest element")
 
 
 def conv3d(
@@ -211,7 +233,20 @@ def conv3d_transpose(
     filters: TensorLike | None = None,
     dilations: Sizes | None = None,
 ) -> Tensor:
-    """What `conv3d` would take to `value`; `filter` is [d, h, w, results, channels]."""
+    """What `conv3d` would take to `value`: the gradient of that by what it is of.
+
+    Args:
+        value: [batch, depth, height, width, channels], real floats; `input` under a newer name.
+        filter: [depth, height, width, results, channels]; `filters` under a newer name.
+        output_shape: Five numbers, the shape of the result.
+        strides, dilations: One, three or five numbers; those of batch and channels are 1.
+        padding: "SAME" or "VALID".
+        data_format: "NDHWC" or "NCDHW".
+        name: Of the operation.
+
+    Raises ValueError for channels that do not fit; when it runs, InvalidArgumentError for sizes
+    from which `conv3d` would not come to those of `value`.
+    """
     value = one_of("input", input, "value", value)
     filter = one_of("filters", filters, "filter", filter)
     with name_scope(name, "conv3d_transpose", [value, filter, output_shape]) as scope:
@@ -255,7 +290,17 @@ def avg_pool3d(
     data_format: str = "NDHWC",
     name: str | None = None,
 ) -> Tensor:
-    """The mean of the elements under each window; see `max_pool3d`."""
+    """The mean of the elements under each window of depth, height and width.
+
+    Args:
+        input: [batch, depth, height, width, channels], real floats.
+        ksize, strides: One, three or five numbers; those of batch and channels are 1.
+        padding: "SAME", whose windows count only what is there, or "VALID".
+        data_format: "NDHWC" or "NCDHW".
+        name: Of the operation.
+
+    Raises ValueError for another padding, and for a window that does not fit.
+    """
     return _pooled_volume("AvgPool3D", input, ksize, strides, padding, data_format, name)
 
 
@@ -351,7 +396,17 @@ def normalize_moments(
     shift: TensorLike | None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Mean and variance from what `sufficient_statistics` gives."""
+    """Mean and variance from what `sufficient_statistics` gives.
+
+    Args:
+        counts: How many elements, a scalar.
+        mean_ss: sum(x - shift), of any shape.
+        variance_ss: sum((x - shift)**2), of the same shape.
+        shift: A scalar, or None for 0.
+        name: Of the operations.
+
+    Returns mean_ss / counts + shift, and variance_ss / counts - (mean_ss / counts)**2.
+    """
     with name_scope(name, "normalize", [counts, mean_ss, variance_ss, shift]):
         divisor = ops.Reciprocal(counts, name="divisor")
         shifted = ops.Mul(mean_ss, divisor, name="shifted_mean")
@@ -373,7 +428,18 @@ def batch_norm_with_global_normalization(
     mean: TensorLike | None = None,
     variance: TensorLike | None = None,
 ) -> Tensor:
-    """Batch normalization of old: `gamma` counts only after `scale_after_normalization`."""
+    """`batch_normalization` of old: `gamma` counts only with `scale_after_normalization`.
+
+    Args:
+        t: [batch, height, width, channels], real floats; `input` under a newer name.
+        m, v: [channels], mean and variance; `mean` and `variance` under newer names.
+        beta: [channels], added.
+        gamma: [channels], a factor.
+        variance_epsilon: Added to the variance.
+        scale_after_normalization: Whether `gamma` counts.
+        name: Of the operations.
+        input, mean, variance: See `t`, `m`, `v`.
+    """
     from .normalization import batch_normalization
 
     x, average, spread = (

@@ -42,7 +42,20 @@ def softmax_cross_entropy_with_logits(
     name: str | None = None,
     axis: int | None = None,
 ) -> Tensor:
-    """Like softmax_cross_entropy_with_logits_v2, without a gradient for the labels."""
+    """-sum(labels * log(softmax(logits))) along one dimension, without a gradient for the labels.
+
+    Args:
+        labels: Probabilities of the classes, of the shape of `logits`; cast to its type.
+        logits: Real floats, [..., classes].
+        dim: The dimension of the classes, the last one by default.
+        name: Of the operation.
+        axis: A newer name of `dim`.
+
+    Returns the shape of `logits` without the classes.
+
+    Raises ValueError where one of both is missing and for shapes that do not fit, TypeError for
+    integer logits.
+    """
     axis = dim if axis is None else axis
     _require_named("softmax_cross_entropy_with_logits", labels, logits)
     with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as scope:
@@ -169,7 +182,17 @@ def _check_labels(known: TensorShape, logits: Tensor) -> None:
 def sigmoid_cross_entropy_with_logits(
     labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
-    """-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits)), each element."""
+    """-labels log(p) - (1 - labels) log(1 - p) with p = sigmoid(logits), element by element.
+
+    Taken as max(logits, 0) - logits * labels + log(1 + exp(-|logits|)), which does not overflow.
+
+    Args:
+        labels: Probabilities from 0 to 1.
+        logits: Real floats of the same shape and type.
+        name: Of the operation.
+
+    Raises ValueError where one of both is missing and for two shapes, TypeError for two types.
+    """
     _require_named("sigmoid_cross_entropy_with_logits", labels, logits)
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
@@ -194,7 +217,17 @@ def weighted_cross_entropy_with_logits(
     name: str | None = None,
     targets: TensorLike | None = None,
 ) -> Tensor:
-    """sigmoid_cross_entropy_with_logits with the positive term times `pos_weight`."""
+    """-pos_weight labels log(p) - (1 - labels) log(1 - p) of each element, p = sigmoid(logits).
+
+    Args:
+        labels: Probabilities from 0 to 1.
+        logits: Real floats of the same shape and type.
+        pos_weight: A number or a tensor that broadcasts to `logits`; above 1 it raises the recall.
+        name: Of the operation.
+        targets: An older name of `labels`.
+
+    Raises ValueError for two shapes.
+    """
     labels = one_of("labels", labels, "targets", targets)
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")

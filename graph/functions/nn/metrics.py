@@ -27,6 +27,19 @@ if TYPE_CHECKING:
 Collections: TypeAlias = "str | Sequence[str] | None"
 Metric: TypeAlias = "tuple[Tensor, Updated]"
 """The value so far, and the value after a batch is added, which adds it."""
+COMMON = """\
+    weights: A factor for each element, or 1 to broadcast; elements of weight 0 do not count.
+    metrics_collections, updates_collections: Where the value and the operation are put.
+    name: Of its variables' scope.
+"""
+"""What metrics say of these arguments."""
+LOCAL = "Its variables are local: `tf.local_variables_initializer` sets them to 0."
+PAIR = f"""\
+Returns the value so far, float32, and the operation that adds a batch and gives the value then.
+{LOCAL}
+
+Raises ValueError where shapes do not go together."""
+"""What metrics of one number say of their results."""
 
 
 def metric_variable(shape: Shape, dtype: npt.DTypeLike, name: str) -> Variable:
@@ -100,8 +113,7 @@ def mean(
         name: Of its variables' scope.
 
     Returns the value so far, float32, and the operation that adds a batch and gives the value then.
-    Its
-    variables are local: `tf.local_variables_initializer` sets them to 0.
+    Its variables are local: `tf.local_variables_initializer` sets them to 0.
 
     Raises ValueError where shapes do not go together.
     """
@@ -125,8 +137,7 @@ def mean_tensor(
         name: Of its variables' scope.
 
     Returns the value so far, float32 in that shape, and the operation that adds a batch and gives
-    the value then. Its
-    variables are local: `tf.local_variables_initializer` sets them to 0.
+    the value then. Its variables are local: `tf.local_variables_initializer` sets them to 0.
 
     Raises ValueError where shapes do not go together.
     """
@@ -152,8 +163,7 @@ def accuracy(
         name: Of its variables' scope.
 
     Returns the value so far, float32, and the operation that adds a batch and gives the value then.
-    Its
-    variables are local: `tf.local_variables_initializer` sets them to 0.
+    Its variables are local: `tf.local_variables_initializer` sets them to 0.
 
     Raises ValueError where shapes do not go together.
     """
@@ -180,15 +190,16 @@ def _error(
         return mean(formula(a, b), factors, *collections, name or metric.__name__)
 
     metric.__name__ = metric.__qualname__ = name
-    metric.__doc__ = doc
+    operands = "    labels, predictions: Numbers of one type and shape.\n"
+    metric.__doc__ = f"{doc} so far.\n\nArgs:\n{operands}{COMMON}\n{PAIR}"
     return metric
 
 
 mean_absolute_error = _error(
-    "mean_absolute_error", lambda a, b: ops.Abs(b - a), "The mean of |predictions - labels|."
+    "mean_absolute_error", lambda a, b: ops.Abs(b - a), "The mean of |predictions - labels|"
 )
 mean_squared_error = _error(
-    "mean_squared_error", ops.SquaredDifference, "The mean of (predictions - labels)**2."
+    "mean_squared_error", ops.SquaredDifference, "The mean of (predictions - labels)**2"
 )
 
 
@@ -209,8 +220,7 @@ def root_mean_squared_error(
         name: Of its variables' scope.
 
     Returns the value so far, float32, and the operation that adds a batch and gives the value then.
-    Its
-    variables are local: `tf.local_variables_initializer` sets them to 0.
+    Its variables are local: `tf.local_variables_initializer` sets them to 0.
 
     Raises ValueError where shapes do not go together.
     """
@@ -240,8 +250,7 @@ def mean_relative_error(
         name: Of its variables' scope.
 
     Returns the value so far, float32, and the operation that adds a batch and gives the value then.
-    Its
-    variables are local: `tf.local_variables_initializer` sets them to 0.
+    Its variables are local: `tf.local_variables_initializer` sets them to 0.
 
     Raises ValueError where shapes do not go together.
     """
@@ -274,8 +283,7 @@ def mean_cosine_distance(
         name: Of its variables' scope.
 
     Returns the value so far, float32, and the operation that adds a batch and gives the value then.
-    Its
-    variables are local: `tf.local_variables_initializer` sets them to 0.
+    Its variables are local: `tf.local_variables_initializer` sets them to 0.
 
     Raises ValueError where shapes do not go together.
     """
@@ -305,8 +313,7 @@ def percentage_below(
         name: Of its variables' scope.
 
     Returns the value so far, float32, and the operation that adds a batch and gives the value then.
-    Its
-    variables are local: `tf.local_variables_initializer` sets them to 0.
+    Its variables are local: `tf.local_variables_initializer` sets them to 0.
 
     Raises ValueError where shapes do not go together.
     """
@@ -345,8 +352,11 @@ def _count(name: str, cell: tuple[bool, bool], doc: str) -> Callable[..., Metric
             return recorded(value, update, metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = name
-    metric.__doc__ = doc
+    metric.__doc__ = f"{doc} so far, each as its weight.\n\nArgs:\n{_TRUTHS}{COMMON}\n{PAIR}"
     return metric
+
+
+_TRUTHS = "    labels, predictions: Of one shape; cast to bool, so that all but 0 is true.\n"
 
 
 def _truths(
@@ -356,10 +366,10 @@ def _truths(
     return matched(a, cast(convert_to_tensor(predictions), np.bool_), weights)
 
 
-true_positives = _count("true_positives", (True, True), "How often true was predicted rightly.")
-false_negatives = _count("false_negatives", (True, False), "How often true was not predicted.")
-false_positives = _count("false_positives", (False, True), "How often true was predicted wrongly.")
-true_negatives = _count("true_negatives", (False, False), "How often false was predicted rightly.")
+true_positives = _count("true_positives", (True, True), "How often true was predicted rightly")
+false_negatives = _count("false_negatives", (True, False), "How often true was not predicted")
+false_positives = _count("false_positives", (False, True), "How often true was predicted wrongly")
+true_negatives = _count("true_negatives", (False, False), "How often false was predicted rightly")
 
 
 def _quotient(name: str, other: Callable[..., Metric], doc: str) -> Callable[..., Metric]:
@@ -382,12 +392,12 @@ def _quotient(name: str, other: Callable[..., Metric], doc: str) -> Callable[...
             return recorded(value, update, metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = name
-    metric.__doc__ = doc
+    metric.__doc__ = f"{doc}, so far; 0 without any.\n\nArgs:\n{_TRUTHS}{COMMON}\n{PAIR}"
     return metric
 
 
-precision = _quotient("precision", false_positives, "Of what was predicted true, the part that is.")
-recall = _quotient("recall", false_negatives, "Of what is true, the part that was predicted.")
+precision = _quotient("precision", false_positives, "Of what was predicted true, the part that is")
+recall = _quotient("recall", false_negatives, "Of what is true, the part that was predicted")
 
 
 def mean_iou(
@@ -399,9 +409,21 @@ def mean_iou(
     updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean over classes of right predictions over all that are, or are predicted, of a class.
+    """The mean over classes of hits / (labels + predictions - hits) of a class, so far.
 
-    The update gives the table of counts by label and prediction.
+    Args:
+        labels, predictions: Tensors of one shape: classes from 0 to num_classes - 1.
+        num_classes: How many there are.
+        weights: A factor for each element, of their shape.
+        metrics_collections, updates_collections: Where the value and the operation are put.
+        name: Of its variables' scope.
+
+    Returns the value so far, float32, over classes that were met, and the operation that adds a
+    batch and gives the [num_classes, num_classes] float64 counts by label and prediction. Its
+    variable is local: `tf.local_variables_initializer` sets it to 0.
+
+    Raises ValueError where shapes do not go together; when it runs, InvalidArgumentError for a
+    class out of range.
     """
     with variable_scope(name, "mean_iou", [predictions, labels, weights]):
         a, b = convert_to_tensor(labels), convert_to_tensor(predictions)
@@ -437,9 +459,21 @@ def mean_per_class_accuracy(
     updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean over classes of how often a class is predicted where it is right.
+    """The mean over classes of how often a class is predicted where it is right, so far.
 
-    The update gives the accuracy of each class.
+    Args:
+        labels, predictions: As many classes each, from 0 to num_classes - 1.
+        num_classes: How many there are; one that was not met counts as 0.
+        weights: A factor for each element, of their shape.
+        metrics_collections, updates_collections: Where the value and the operation are put.
+        name: Of its variables' scope.
+
+    Returns the value so far, float32, and the operation that adds a batch and gives the
+    [num_classes] accuracies. Its variables are local: `tf.local_variables_initializer` sets them to
+    0.
+
+    Raises ValueError where shapes do not go together; when it runs, InvalidArgumentError for a
+    class out of range.
     """
     with variable_scope(name, "mean_accuracy", [predictions, labels, weights]):
         classes = cast(array.reshape(convert_to_tensor(labels), [-1]), np.int64)

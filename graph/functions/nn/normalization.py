@@ -47,7 +47,20 @@ def moments(
     keep_dims: bool | None = None,
     keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Mean and variance along `axes`."""
+    """mean(x) and mean((x - mean)**2) along `axes`; no gradient flows through that mean.
+
+    Args:
+        x: Numbers of any shape; float16 is summed in float32.
+        axes: A dimension or several: [0] for each column of [batch, columns], [0, 1, 2] for each
+            channel of images.
+        shift: Taken for TensorFlow's sake.
+        name: Of the operations.
+        keep_dims, keepdims: Whether the dimensions stay with size 1.
+
+    Returns two tensors of the type of `x`.
+
+    Raises ValueError for axes out of range.
+    """
     keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "moments", [x, axes]):
         x = convert_to_tensor(x)
@@ -69,7 +82,18 @@ def batch_normalization(
     variance_epsilon: float,
     name: str | None = None,
 ) -> Tensor:
-    """(x - mean) / sqrt(variance + variance_epsilon) * scale + offset."""
+    """scale * (x - mean) / sqrt(variance + variance_epsilon) + offset (arXiv 1502.03167).
+
+    Args:
+        x: Real floats of any shape.
+        mean, variance: Of a shape that broadcasts to that of `x`, as those of `moments` along all
+            dimensions but that of the channels.
+        offset, scale: Of such a shape, too, or None for 0 and 1.
+        variance_epsilon: A small number, so that nothing is divided by 0.
+        name: Of the operations.
+
+    Returns the shape and type of `x`.
+    """
     with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
         factor = ops.Rsqrt(variance + variance_epsilon)
         factor = factor if scale is None else factor * scale
@@ -137,7 +161,17 @@ def l2_normalize(
     name: str | None = None,
     dim: TensorLike | None = None,
 ) -> Tensor:
-    """`x` over the root of the sum of its squares along `axis`."""
+    """x / sqrt(max(sum(|x|**2), epsilon)) along `axis`.
+
+    Args:
+        x: Floats or complex numbers, of any shape.
+        axis: A dimension or several, whose elements make up a vector; all by default.
+        epsilon: The least square of a length; a vector of zeros stays as it is.
+        name: Of the operation.
+        dim: An older name of `axis`.
+
+    Returns the shape and type of `x`. Raises TypeError for integers.
+    """
     axis = one_of("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as scope:
         x = convert_to_tensor(x, name="x")

@@ -64,7 +64,20 @@ def log_uniform_candidate_sampler(
     seed: int | None = None,
     name: str | None = None,
 ) -> list[Tensor]:
-    """Classes in the order of how frequent they are; see `uniform_candidate_sampler`."""
+    """Classes, k with probability log((k + 2) / (k + 1)) / log(range_max + 1).
+
+    Args:
+        true_classes: int64 [batch, num_true]: the classes that are the right ones.
+        num_true: How many right ones there are for each.
+        num_sampled: How many classes are drawn.
+        unique: Whether each is drawn but once.
+        range_max: The number of classes.
+        seed, name: Of the draws, and of the operation.
+
+    Returns [num_sampled] classes; how often the right ones and these are expected among them.
+
+    Raises InvalidArgumentError, when it runs, for more unique classes than there are.
+    """
     options = _options(num_true, num_sampled, unique, seed)
     return ops.LogUniformCandidateSampler(true_classes, range_max=range_max, name=name, **options)
 
@@ -79,7 +92,21 @@ def learned_unigram_candidate_sampler(
     seed: int | None = None,
     name: str | None = None,
 ) -> list[Tensor]:
-    """Classes by how often they were right before; see `uniform_candidate_sampler`."""
+    """Classes by how often they were right in batches before, each at least once.
+
+    Args:
+        true_classes: int64 [batch, num_true]: the classes that are the right ones.
+        num_true: How many right ones there are for each.
+        num_sampled: How many classes are drawn.
+        unique: Whether each is drawn but once.
+        range_max: The number of classes.
+        seed, name: Of the draws, and of the operation.
+
+    Returns [num_sampled] classes; how often the right ones and these are expected among them.
+
+    Raises ValueError for a `range_max` above 2**31 - 1; when it runs, InvalidArgumentError for more
+    unique classes than there are.
+    """
     if range_max > 2147483647:
         raise ValueError(f"Value of range_max:{range_max} is too large to handle")
     options = _options(num_true, num_sampled, unique, seed)
@@ -138,7 +165,19 @@ def all_candidate_sampler(
     seed: int | None = None,
     name: str | None = None,
 ) -> list[Tensor]:
-    """All `num_sampled` classes; see `uniform_candidate_sampler`."""
+    """All `num_sampled` classes, which a test draws in place of some.
+
+    Args:
+        true_classes: int64 [batch, num_true]: the classes that are the right ones.
+        num_true: How many right ones there are for each.
+        num_sampled: How many classes there are.
+        unique: Whether each is drawn but once.
+        seed, name: Of the draws, and of the operation.
+
+    Returns [num_sampled] classes; how often the right ones and these are expected among them.
+
+    Raises InvalidArgumentError, when it runs, for another number of right ones.
+    """
     options = _options(num_true, num_sampled, unique, seed)
     return ops.AllCandidateSampler(true_classes, name=name, **options)
 
@@ -281,9 +320,23 @@ def sampled_softmax_loss(
     name: str = "sampled_softmax_loss",
     seed: int | None = None,
 ) -> Tensor:
-    """[batch]: the cross entropy of a softmax over the right classes and those drawn.
+    """[batch]: cross entropy of a softmax over the right classes and drawn ones (arXiv 1412.2007).
 
-    See `nce_loss` for the arguments.
+    Args:
+        weights: [classes, dim], or a list of parts of it.
+        biases: [classes], or such a list.
+        labels: int64 [batch, num_true], the right classes.
+        inputs: [batch, dim], of the type of `weights`.
+        num_sampled: How many classes are drawn for the batch.
+        num_classes: How many there are.
+        num_true: Right ones for each row.
+        sampled_values: What a candidate sampler gave; `log_uniform_candidate_sampler` by default.
+        remove_accidental_hits: Whether a drawn class that is right does not count as wrong.
+        partition_strategy: "mod" or "div": how classes lie in parts of `weights`.
+        name: Of the operations.
+        seed: Of the draws.
+
+    For training alone: the full softmax says how good a model is.
     """
     logits, shares = _logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true,
                              sampled_values, remove_accidental_hits, partition_strategy, name,

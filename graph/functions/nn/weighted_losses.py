@@ -219,7 +219,19 @@ def _signed(
     loss.__name__ = loss.__qualname__ = name
     loss.__module__ = __name__
     loss.__signature__ = signature  # pyright: ignore[reportFunctionMemberAccess]
-    loss.__doc__ = doc
+    number = f"    {parameter}: A number, {default:g} by default.\n" if parameter else ""
+    loss.__doc__ = f"""{doc}
+
+Args:
+    labels, {second}: Numbers of one shape; cast to float32.
+    weights: A factor for each loss: a scalar, or of a shape that broadcasts to theirs.
+{number}    scope: Of the operations.
+    loss_collection: Where the result is put, None for nowhere.
+    reduction: What of `tf.losses.Reduction` makes one number of the losses.
+
+Returns a scalar, or with Reduction.NONE a loss for each element.
+
+Raises ValueError where shapes do not go together, or one of both or the weights are None."""
     return loss
 
 
@@ -245,24 +257,30 @@ def _log(labels: Tensor, predictions: Tensor, epsilon: float) -> Tensor:
 absolute_difference = _elementwise(
     "absolute_difference",
     _absolute,
-    "The weighted |predictions - labels|.",
+    "weights * |predictions - labels|, made one number by `reduction`.",
 )
 hinge_loss = _elementwise(
     "hinge_loss",
     _hinge,
-    "The weighted max(0, 1 - logits), or 1 + logits where labels are 0.",
+    "weights * max(0, 1 - (2 labels - 1) logits), with labels of 0 and 1.",
     "logits",
 )
 huber_loss = _elementwise(
-    "huber_loss", _huber, "The weighted square / 2, a straight line beyond `delta`.", delta=1.0
+    "huber_loss",
+    _huber,
+    "weights * (e**2 / 2, or delta (|e| - delta / 2) above delta), e = predictions - labels.",
+    delta=1.0,
 )
 log_loss = _elementwise(
-    "log_loss", _log, "The weighted -log of the probability of 0 or 1.", epsilon=1e-7
+    "log_loss",
+    _log,
+    "weights * (-labels log(p + epsilon) - (1 - labels) log(1 - p + epsilon)), p = predictions.",
+    epsilon=1e-7,
 )
 mean_squared_error = _elementwise(
     "mean_squared_error",
     ops.SquaredDifference,
-    "The weighted (predictions - labels)**2.",
+    "weights * (predictions - labels)**2, made one number by `reduction`.",
 )
 
 
@@ -492,5 +510,5 @@ def _beside(weights: Tensor, losses: Tensor) -> Tensor:
 
 
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
-    """The sum of the losses, a float: there is one replica to share it."""
+    """The sum of `regularization_loss`, a float: there is one replica to share it among."""
     return truediv(reduce_sum(convert_to_tensor(regularization_loss)), 1)

@@ -216,7 +216,19 @@ def conv2d_backprop_filter(
     dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
-    """The gradient of `conv2d` by its filter."""
+    """The gradient of `conv2d` by its filter.
+
+    Args:
+        input: [batch, height, width, channels] that went into the convolution, real floats.
+        filter_sizes: int32 [4], the shape of the filter: height, width, channels, results.
+        out_backprop: [batch, height, width, results], the gradient by the convolution's result.
+        strides, padding, data_format, dilations: Those of the convolution, four numbers each.
+        use_cudnn_on_gpu: Taken for TensorFlow's sake.
+        name: Of the operation.
+
+    Returns the shape `filter_sizes`. Raises ValueError or, when it runs, InvalidArgumentError where
+    sizes do not fit.
+    """
     return ops.Conv2DBackpropFilter(
         input,
         filter_sizes,
@@ -274,7 +286,19 @@ def conv2d_backprop_input(
     name: str | None = None,
     filters: TensorLike | None = None,
 ) -> Tensor:
-    """The gradient of `conv2d` by its input."""
+    """The gradient of `conv2d` by its input.
+
+    Args:
+        input_sizes: int32 [4], the shape of that input: batch, height, width, channels.
+        filter: [height, width, channels, results], real floats; `filters` under a newer name.
+        out_backprop: [batch, height, width, results], the gradient by the convolution's result.
+        strides, padding, data_format, dilations: Those of the convolution.
+        use_cudnn_on_gpu: Taken for TensorFlow's sake.
+        name: Of the operation.
+
+    Returns the shape `input_sizes`. Raises ValueError or, when it runs, InvalidArgumentError where
+    sizes do not fit.
+    """
     return ops.Conv2DBackpropInput(
         input_sizes,
         one_of("filters", filters, "filter", filter),
@@ -297,7 +321,19 @@ def depthwise_conv2d_native(
     dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
-    """A convolution of each channel by itself; `filter` is [height, width, channels, m]."""
+    """A convolution of each channel by itself: result c * m + j is that of channel c by filter j.
+
+    Args:
+        input: [batch, height, width, channels], or as `data_format` has it; real floats.
+        filter: [height, width, channels, m], of the same type.
+        strides: Four numbers; those of batch and channels are 1.
+        padding: "SAME", "VALID", or pairs of numbers for each dimension.
+        data_format: "NHWC" or "NCHW".
+        dilations: Four numbers, distances between the taps; those of batch and channels are 1.
+        name: Of the operation.
+
+    Returns [batch, height, width, channels * m]. Raises ValueError where shapes do not go together.
+    """
     return ops.DepthwiseConv2dNative(
         input,
         filter,
@@ -379,7 +415,20 @@ def separable_conv2d(
 def atrous_conv2d(
     value: TensorLike, filters: TensorLike, rate: int, padding: Padding, name: str | None = None
 ) -> Tensor:
-    """A convolution with `rate` - 1 holes between its taps; ValueError for a rate below 1."""
+    """A convolution whose taps lie `rate` apart (Chen et al., arXiv 1412.7062), in steps of 1.
+
+    Args:
+        value: [batch, height, width, channels], real floats.
+        filters: [height, width, channels, results], of the same type.
+        rate: The distance between the taps, at least 1.
+        padding: "SAME" or "VALID".
+        name: Of the operation.
+
+    Returns [batch, height, width, results], with "VALID" (size - 1) * rate less of height and
+    width.
+
+    Raises ValueError for a rate below 1, and where shapes do not go together.
+    """
     if rate < 1:
         raise ValueError(f"`rate` cannot be less than one. Received: rate={rate}")
     return conv2d(value, filters, 1, padding, dilations=[1, rate, rate, 1], name=name)

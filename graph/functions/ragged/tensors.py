@@ -90,7 +90,16 @@ def ragged_range(
     name: str | None = None,
     row_splits_dtype: DTypeLike = np.int64,
 ) -> RaggedTensor:
-    """A row from each start to its limit in steps; `tf.ragged.range(limits)` starts at 0."""
+    """A row start, start + delta, ... below its limit, of each start; with limits alone from 0.
+
+    Args:
+        starts, limits, deltas: Numbers of one type, [rows] or scalars.
+        dtype: Of the result: int32, int64, float32 or float64.
+        name: Of the operation.
+        row_splits_dtype: int32 or int64.
+
+    Raises InvalidArgumentError, when it runs, for a delta of 0.
+    """
     if limits is None:
         starts, limits = 0, starts
     with name_scope(name, "RaggedRange"):
@@ -133,7 +142,14 @@ def segment_ids_to_row_splits(
     out_type: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Where each row begins, and the last one ends, of values whose rows are `segment_ids`."""
+    """[num_segments + 1]: where each row begins and the last one ends, of values in these rows.
+
+    Args:
+        segment_ids: [n], int32 or int64, the row of each value, never falling.
+        num_segments: How many rows; one more than the last id by default.
+        out_type: Of the result.
+        name: Of the operations.
+    """
     with name_scope(name, "SegmentIdsToRaggedSplits"):
         ids = tensor_of(segment_ids, preferred_dtype=np.int64)
         if ids.dtype not in (np.int32, np.int64):
@@ -162,6 +178,11 @@ def stack(
     values: Sequence[TensorLike | RaggedTensor], axis: int = 0, name: str | None = None
 ) -> RaggedTensor | Tensor:
     """Tensors of any sizes, and ragged ones, along a new dimension `axis`.
+
+    Args:
+        values: A list of tensors and RaggedTensors of one type and rank.
+        axis: From -rank - 1 to rank.
+        name: Of the operations.
 
     Raises ValueError without any, and for an axis out of bounds.
     """

@@ -56,7 +56,7 @@ class ConditionalAccumulatorBase:
         return self._call("NumAccumulated", [], name).outputs[0]
 
     def set_global_step(self, new_global_step: TensorLike, name: str | None = None) -> Operation:
-        """An operation that sets the step below which gradients count no more."""
+        """An operation that sets `new_global_step`, below which gradients count no more."""
         return self._call("SetGlobalStep", [_int64(new_global_step)], name)
 
     def _call(
@@ -95,7 +95,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
     def apply_grad(
         self, grad: TensorLike, local_step: TensorLike = 0, name: str | None = None
     ) -> Operation:
-        """An operation that adds a gradient, unless its step is over.
+        """An operation that adds `grad`, unless `local_step`, an integer, is below the global step.
 
         Raises ValueError when it has another shape.
         """
@@ -104,7 +104,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         return self._call("ApplyGradient", [_int64(local_step), gradient], name)
 
     def take_grad(self, num_required: TensorLike, name: str | None = None) -> Tensor:
-        """The mean or sum, when there are so many gradients; the step goes up by one."""
+        """The mean or sum, once there are `num_required` gradients; the step goes up by one."""
         (result,) = self._call(
             "TakeGradient", [num_required], name, dtype=self._dtype.dtype
         ).outputs
@@ -141,7 +141,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     def apply_indexed_slices_grad(
         self, grad: IndexedSlices, local_step: TensorLike = 0, name: str | None = None
     ) -> Operation:
-        """An operation that adds a gradient, unless its step is over."""
+        """Adds `grad`, IndexedSlices, unless `local_step` is below the global step."""
         return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step, name)
 
     def apply_grad(
@@ -172,7 +172,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     def take_grad(
         self, num_required: TensorLike, name: str | None = None
     ) -> SparseAccumulatorTakeGradient:
-        """Indices, rows and shape of the mean or sum, when there are so many gradients."""
+        """Indices, rows, shape of the mean or sum, once there are `num_required` gradients."""
         indices, values, shape = create(
             "SparseAccumulatorTakeGradient",
             [self._accumulator_ref, num_required],
@@ -184,7 +184,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     def take_indexed_slices_grad(
         self, num_required: TensorLike, name: str | None = None
     ) -> IndexedSlices:
-        """The mean or sum as IndexedSlices, when there are so many gradients."""
+        """The mean or sum as IndexedSlices, once there are `num_required` gradients."""
         indices, values, shape = self.take_grad(num_required, name)
         return IndexedSlices(values, indices, shape)
 

@@ -239,9 +239,9 @@ class DenseHashTable(MutableTable):
     def insert_or_assign(
         self, keys: TensorLike, values: TensorLike, name: str | None = None
     ) -> Operation:
-        """See insert."""
+        """Gives `keys` these `values`; see insert."""
         return self.insert(keys, values, name)
 
     def erase(self, keys: Tensor, name: str | None = None) -> Operation:
-        """See remove."""
+        """Removes `keys`; see remove."""
         return self.remove(keys, name)

@@ -85,7 +85,7 @@ class QueueBase:
 
     @staticmethod
     def from_list(index: TensorLike, queues: Sequence[QueueBase]) -> QueueBase:
-        """The queue at a position, which is known when it runs.
+        """The one of `queues` at `index`, an integer scalar that is known when it runs.
 
         Raises TypeError for something else than queues, or queues of unequal dtypes or names.
         """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def get_session_handle(data: Tensor, name: str | None = None) -> Tensor:
-    """Lets the Session keep a tensor; a run gives the `TensorHandle` that stands for it.
+    """Lets the Session keep `data`; a run gives the `TensorHandle` that stands for it.
 
     Raises TypeError for what is no tensor.
     """

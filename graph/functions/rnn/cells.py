@@ -184,10 +184,10 @@ class RNNCell:
         raise NotImplementedError("Abstract method")
 
     def build(self, inputs_shape: TensorShape) -> None:
-        """Makes the variables for inputs of this shape."""
+        """Makes the variables for inputs of `inputs_shape`, [batch, depth]."""
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Output and next state."""
+        """Output [batch, output_size] and next state for `inputs` [batch, depth] and a `state`."""
         raise NotImplementedError("Abstract method")
 
     def __call__(
@@ -245,7 +245,7 @@ class RNNCell:
     add_weight = add_variable
 
     def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> State:
-        """A state of zeros for a batch."""
+        """A state of zeros of `dtype` for `batch_size` rows: [batch_size, n] for each size n."""
         kind = as_numpy(dtype)
 
         def zeros(size: object) -> Tensor:
@@ -266,7 +266,7 @@ class RNNCell:
         batch_size: TensorLike | None = None,
         dtype: DTypeLike | None = None,
     ) -> State:
-        """A state of zeros for inputs, or for a batch size and type."""
+        """A state of zeros for `inputs` [batch, ...], or for a `batch_size` and a `dtype`."""
         if inputs is not None:
             tensor = convert_to_tensor(inputs)
             self._require_like(tensor, batch_size, dtype)
@@ -371,14 +371,14 @@ class BasicRNNCell(Units):
     CONFIGURED = "num_units", "activation", "reuse"
 
     def build(self, inputs_shape: TensorShape) -> None:
-        """Makes `kernel` and `bias`."""
+        """Makes `kernel` [depth + n, n] and `bias` [n] for an `inputs_shape` [batch, depth]."""
         n = self._num_units
         self._kernel = self.add_variable("kernel", [depth_of(self, inputs_shape) + n, n])
         self._bias = self.add_variable("bias", [n], initializer=zeros_initializer())
         self.built = True
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Output and next state, which are the same."""
+        """activation([inputs, state] @ kernel + bias), both as output and as next state."""
         both = array.concat([inputs, cast("Tensor", state)], 1)
         product = activations.bias_add(ops.MatMul(both, self._kernel), self._bias)
         output = self._activation(product)
@@ -406,7 +406,7 @@ class GRUCell(Units):
         self._bias_initializer = initializer_of(bias_initializer)
 
     def build(self, inputs_shape: TensorShape) -> None:
-        """Makes `gates/kernel`, `gates/bias`, `candidate/kernel` and `candidate/bias`."""
+        """Makes `gates` and `candidate`, a kernel and a bias each, for an `inputs_shape`."""
         n, depth = self._num_units, depth_of(self, inputs_shape)
         kernel, bias = self._kernel_initializer, self._bias_initializer
         ones = Constant(1.0) if bias is None else bias
@@ -423,7 +423,7 @@ class GRUCell(Units):
         self.built = True
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Output and next state, which are the same."""
+        """u state + (1 - u) candidate of the `inputs`, both as output and as next state."""
         before = cast("Tensor", state)
         kernel, bias = self._gates
         product = ops.MatMul(array.concat([inputs, before], 1), kernel)
@@ -463,14 +463,14 @@ class BasicLSTMCell(Units):
         return LSTMStateTuple(n, n) if self._state_is_tuple else 2 * n
 
     def build(self, inputs_shape: TensorShape) -> None:
-        """Makes `kernel` and `bias`, for input, candidate, forget and output gates in turn."""
+        """Makes `kernel`, `bias` for an `inputs_shape`: input, candidate, forget, output gates."""
         n = self._num_units
         self._kernel = self.add_variable("kernel", [depth_of(self, inputs_shape) + n, 4 * n])
         self._bias = self.add_variable("bias", [4 * n], initializer=zeros_initializer())
         self.built = True
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Output and next state."""
+        """Output and next state for `inputs` [batch, depth] and a state of memory and output."""
         c, h = _pair(state, self._state_is_tuple)
         product = ops.MatMul(array.concat([inputs, h], 1), self._kernel)
         gates = array.split(activations.bias_add(product, self._bias), 4, 1)
@@ -546,7 +546,7 @@ class LSTMCell(Units):
         return self._num_proj or self._num_units
 
     def build(self, inputs_shape: TensorShape) -> None:
-        """Makes `kernel`, `bias`, and what peepholes and projection need."""
+        """Makes `kernel`, `bias`, peepholes and projection for an `inputs_shape`."""
         n, m = self._num_units, cast("int", self.output_size)
         shape = [depth_of(self, inputs_shape) + m, 4 * n]
         add, start = self.add_variable, self._initializer
@@ -564,7 +564,7 @@ class LSTMCell(Units):
         self.built = True
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Output and next state."""
+        """Output and next state for `inputs` [batch, depth] and a state of memory and output."""
         n = self._num_units
         if self._state_is_tuple:
             c, h = _pair(state, is_tuple=True)

@@ -240,10 +240,23 @@ def bidirectional_dynamic_rnn(
     time_major: bool = False,
     scope: str | VariableScope | None = None,
 ) -> tuple[tuple[object, object], tuple[State, State]]:
-    """Outputs and last states of a cell from the first step on, and of one from the last step on.
+    """Outputs and last states of one cell from the first step on, and of one from the last step on.
 
-    See `dynamic_rnn` for the arguments; the scope is "bidirectional_rnn" by default, with "fw" and
-    "bw" in it.
+    Args:
+        cell_fw, cell_bw: The cells.
+        inputs: [batch, time, ...], or [time, batch, ...] with `time_major`.
+        sequence_length: [batch], int32 or int64: how many steps of each row count; the backward
+            cell begins at the last of these.
+        initial_state_fw, initial_state_bw: Of the cells; zeros by default.
+        dtype: Of the states where there are none yet.
+        parallel_iterations, swap_memory: Taken for TensorFlow's sake.
+        time_major: Whether time comes first, in the outputs, too.
+        scope: "bidirectional_rnn" by default, with "fw" and "bw" in it.
+
+    Returns (outputs forward, outputs backward), (state forward, state backward); backward outputs
+    stand at the steps of their inputs.
+
+    Raises TypeError for what is no cell, and what `dynamic_rnn` does.
     """
     require_cell("cell_fw", cell_fw)
     require_cell("cell_bw", cell_bw)
@@ -330,7 +343,20 @@ def static_bidirectional_rnn(
     sequence_length: TensorLike | None = None,
     scope: str | VariableScope | None = None,
 ) -> tuple[list[object], State, State]:
-    """Outputs of both directions side by side, and the last states; see `static_rnn`."""
+    """Outputs of both directions side by side, and the last states, with the steps written out.
+
+    Args:
+        cell_fw, cell_bw: The cells.
+        inputs: A list of steps, [batch, depth] each.
+        initial_state_fw, initial_state_bw: Of the cells; zeros by default.
+        dtype: Of the states where there are none yet.
+        sequence_length: [batch], int32 or int64: how many steps of each row count.
+        scope: "bidirectional_rnn" by default, with "fw" and "bw" in it.
+
+    Returns a list of [batch, output_size forward + backward], and the state of each cell.
+
+    Raises TypeError for what is no cell or no list, ValueError for an empty list.
+    """
     require_cell("cell_fw", cell_fw)
     require_cell("cell_bw", cell_bw)
     if not isinstance(inputs, (list, tuple)):

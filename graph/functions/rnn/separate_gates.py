@@ -63,7 +63,7 @@ class TfLiteRNNCell(Units):
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
 
     def build(self, inputs_shape: TensorShape) -> None:
-        """Makes `input_weights`, `recurrent_weights` and `bias`."""
+        """Makes `input_weights`, `recurrent_weights` and `bias` for an `inputs_shape`."""
         n = self._num_units
         self._weights = self.add_variable("input_weights", [n, depth_of(self, inputs_shape)])
         self._recurrent = self.add_variable("recurrent_weights", [n, n])
@@ -71,7 +71,7 @@ class TfLiteRNNCell(Units):
         self.built = True
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Output and next state, which are the same."""
+        """Output for `inputs` [batch, depth] and next state, which are the same."""
         both = array.concat([inputs, cast("Tensor", state)], 1)
         weights = array.concat([self._weights, self._recurrent], 1)
         output = self._activation(activations.bias_add(_linear(both, weights), self._bias))
@@ -121,7 +121,7 @@ class TFLiteLSTMCell(Units):
         return self._num_proj or self._num_units
 
     def build(self, inputs_shape: TensorShape) -> None:
-        """Makes the weights and the bias of each gate, and what peepholes and projection need."""
+        """Makes weights and biases of each gate, peepholes and projection for an `inputs_shape`."""
         n, m = self._num_units, cast("int", self.output_size)
         add, start = self.add_variable, self._initializer
         shards = partitioner_of(self._num_unit_shards)
@@ -145,7 +145,7 @@ class TFLiteLSTMCell(Units):
         self.built = True
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Output and next state."""
+        """Output and next state for `inputs` [batch, depth] and a state of memory and output."""
         c, h = self._memory_and_output(state)
         both = array.concat([inputs, h], 1)
         i, forget, candidate, output = (
@@ -186,7 +186,16 @@ def dynamic_rnn(
     time_major: bool = True,
     scope: str | VariableScope | None = None,
 ) -> tuple[object, State]:
-    """`tf.nn.dynamic_rnn` of inputs [time, batch, ...]; see there for arguments and errors."""
+    """`tf.nn.dynamic_rnn` of `inputs` [time, batch, ...], with time first by default.
+
+    Args:
+        cell, initial_state, dtype, parallel_iterations, swap_memory, scope: Of `tf.nn.dynamic_rnn`.
+        inputs: [time, batch, ...], or [batch, time, ...] without `time_major`.
+        sequence_length: [batch], int32 or int64: how many steps of each row count.
+        time_major: Whether time comes first, in the outputs, too.
+
+    Raises what `tf.nn.dynamic_rnn` does.
+    """
     return networks.dynamic_rnn(
         cell,
         inputs,

@@ -85,13 +85,13 @@ class MultiRNNCell(RNNCell):
         return [variable for cell in self._cells for variable in cell.variables]
 
     def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> State:
-        """The cells' states of zeros."""
+        """The cells' states of zeros of `dtype` for `batch_size` rows, a tuple."""
         if not self._state_is_tuple:
             return super().zero_state(batch_size, dtype)
         return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Output of the last cell and the states of all.
+        """Output of the last cell for `inputs` [batch, depth], and the states of all.
 
         Raises ValueError unless the state is a tuple as long as there are cells.
         """

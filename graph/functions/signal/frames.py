@@ -114,7 +114,14 @@ def padded_to(x: Tensor, length: Size) -> Tensor:
 
 
 def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
-    """[..., frames, length] as [..., time]: each frame `frame_step` behind the one before, added.
+    """Frames added to one signal, each `frame_step` behind the one before.
+
+    Args:
+        signal: [..., frames, length], numbers.
+        frame_step: An integer scalar.
+        name: Of the operations.
+
+    Returns [..., (frames - 1) * frame_step + length].
 
     Raises ValueError when `frame_step` is no integer.
     """

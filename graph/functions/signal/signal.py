@@ -78,7 +78,16 @@ def hann_window(
     dtype: DTypeLike = np.float32,
     name: str | None = None,
 ) -> Tensor:
-    """1/2 - 1/2 cos."""
+    """0.5 - 0.5 cos(2 pi i / n), [window_length].
+
+    Args:
+        window_length: How many numbers, an integer scalar.
+        periodic: Whether n is the length, even ones only, or less by 1; a truth value.
+        dtype: Real floats.
+        name: Of the operations.
+
+    Raises ValueError for another type.
+    """
     return _window(name, "hann_window", window_length, periodic, dtype, 0.5, 0.5)
 
 
@@ -88,7 +97,16 @@ def hamming_window(
     dtype: DTypeLike = np.float32,
     name: str | None = None,
 ) -> Tensor:
-    """0.54 - 0.46 cos."""
+    """0.54 - 0.46 cos(2 pi i / n), [window_length].
+
+    Args:
+        window_length: How many numbers, an integer scalar.
+        periodic: Whether n is the length, even ones only, or less by 1; a truth value.
+        dtype: Real floats.
+        name: Of the operations.
+
+    Raises ValueError for another type.
+    """
     return _window(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
 
 

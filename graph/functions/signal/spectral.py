@@ -157,7 +157,13 @@ def fftshift(
 def ifftshift(
     x: TensorLike, axes: int | Sequence[int] | None = None, name: str | None = None
 ) -> Tensor:
-    """What `fftshift` was given."""
+    """What `fftshift` was given: each of the axes moved by minus half its size.
+
+    Args:
+        x: Of any type and shape.
+        axes: A dimension or several; all by default.
+        name: Of the operation.
+    """
     with name_scope(name, "ifftshift", [x]) as scope:
         value = convert_to_tensor(x)
         half, along = _shifts(value, axes)
@@ -219,7 +225,18 @@ def idct(
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The inverse of `dct` but for a factor, unless `norm` is "ortho"."""
+    """What undoes `dct` but for a factor 2 n, of type 1 of 2 (n - 1); exactly with norm "ortho".
+
+    Args:
+        input: [..., n], float32 or float64.
+        type: 1, 2, 3 or 4: that of the `dct` that is undone.
+        n: How many elements count, cut or filled with zeros; all by default.
+        axis: -1: the last dimension.
+        norm: None or "ortho".
+        name: Of the operations.
+
+    Raises ValueError for other numbers, as `dct` does, TypeError for other types.
+    """
     with name_scope(name, "idct", [input]):
         return dct(input, _INVERSE_TYPES.get(type, type), n, axis, norm)
 

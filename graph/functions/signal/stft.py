@@ -30,7 +30,15 @@ if TYPE_CHECKING:
 def vorbis_window(
     window_length: TensorLike, dtype: DTypeLike = np.float32, name: str | None = None
 ) -> Tensor:
-    """The sine of pi/2 times the square of a sine."""
+    """sin(pi / 2 sin(pi (i + 1/2) / window_length)**2), [window_length].
+
+    Args:
+        window_length: How many numbers, an integer scalar.
+        dtype: Real floats.
+        name: Of the operations.
+
+    Raises ValueError for another type.
+    """
     with name_scope(name, "vorbis_window", [window_length]):
         kind = window_type(dtype)
         size = window_size(window_length)
@@ -45,7 +53,16 @@ def kaiser_window(
     dtype: DTypeLike = np.float32,
     name: str | None = None,
 ) -> Tensor:
-    """Kaiser's window, of Bessel functions; `beta` says how much it falls off."""
+    """I0(beta sqrt(1 - (2 i / (n - 1) - 1)**2)) / I0(beta), with n = window_length.
+
+    Args:
+        window_length: How many numbers, an integer scalar.
+        beta: How much it falls off to both sides, a scalar.
+        dtype: Real floats.
+        name: Of the operations.
+
+    Raises ValueError for another type.
+    """
     with name_scope(name, "kaiser_window", [window_length]):
         kind = window_type(dtype)
         size = window_size(window_length)
@@ -64,7 +81,16 @@ def kaiser_bessel_derived_window(
     dtype: DTypeLike = np.float32,
     name: str | None = None,
 ) -> Tensor:
-    """The roots of sums of Kaiser's window, up and down again."""
+    """The roots of running sums of Kaiser's window over its sum, up and down again.
+
+    Args:
+        window_length: How many numbers, an even integer scalar.
+        beta: That of `kaiser_window`.
+        dtype: Real floats.
+        name: Of the operations.
+
+    Raises ValueError for another type.
+    """
     with name_scope(name, "kaiser_bessel_derived_window", [window_length]):
         size = window_size(window_length)
         half = ops.FloorDiv(size, np.int32(2))
@@ -146,7 +172,18 @@ def inverse_stft(
     window_fn: Window | None = hann_window,
     name: str | None = None,
 ) -> Tensor:
-    """[..., samples]: frames from their transforms, added where they overlap; see `stft`."""
+    """[..., samples]: frames from their transforms, added where they overlap.
+
+    Args:
+        stfts: [..., frames, frequencies], complex64 or complex128.
+        frame_length, frame_step: How long frames are, and how far they are apart: those of `stft`.
+        fft_length: The size of the transforms; the power of two above `frame_length` by default.
+        window_fn: What frames are multiplied by; `inverse_stft_window_fn` gives the one that undoes
+            that of `stft`.
+        name: Of the operations.
+
+    Returns real numbers. Raises ValueError for a rank below 2.
+    """
     with name_scope(name, "inverse_stft", [stfts]):
         x = convert_to_tensor(stfts, name="stfts")
         x.get_shape().with_rank_at_least(2)
@@ -207,7 +244,16 @@ def inverse_mdct(
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """[..., samples]: the frames of `mdct`, added where they overlap."""
+    """[..., samples]: the frames of `mdct`, added where they overlap.
+
+    Args:
+        mdcts: [..., frames, frame_length / 2], real floats.
+        window_fn: That of `mdct`; None for 1 / sqrt(2).
+        norm: That of `mdct`, None or "ortho".
+        name: Of the operations.
+
+    Raises ValueError for a rank below 2.
+    """
     with name_scope(name, "inverse_mdct", [mdcts]):
         x = convert_to_tensor(mdcts, name="mdcts")
         x.get_shape().with_rank_at_least(2)
@@ -224,9 +270,13 @@ def inverse_mdct(
 def mfccs_from_log_mel_spectrograms(
     log_mel_spectrograms: TensorLike, name: str | None = None
 ) -> Tensor:
-    """[..., frames, bins]: the cepstral coefficients of spectrograms on the mel scale.
+    """The cepstral coefficients of spectrograms on the mel scale: `dct` of type 2 / sqrt(2 bins).
 
-    Raises ValueError when there are no bins.
+    Args:
+        log_mel_spectrograms: [..., frames, bins], logarithms, real floats.
+        name: Of the operations.
+
+    Returns its shape. Raises ValueError when there are no bins.
     """
     with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
         x = convert_to_tensor(log_mel_spectrograms)

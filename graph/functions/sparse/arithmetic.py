@@ -208,7 +208,17 @@ def sparse_matmul(
     b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The product of two whole matrices, in which there may be many zeros, in float32."""
+    """The product of two whole matrices in which there may be many zeros, in float32.
+
+    Args:
+        a: [m, k], float32 or bfloat16.
+        b: [k, n], float32 or bfloat16.
+        transpose_a, transpose_b: Whether a matrix is transposed before.
+        a_is_sparse, b_is_sparse: Taken for TensorFlow's sake.
+        name: Of the operation.
+
+    Returns [m, n]. Raises ValueError for shapes that do not fit.
+    """
     return ops.SparseMatMul(
         a, b, transpose_a=transpose_a, transpose_b=transpose_b, a_is_sparse=a_is_sparse,
         b_is_sparse=b_is_sparse, name=name,

@@ -155,6 +155,17 @@ def safe_embedding_lookup_sparse(
     A row without ids gives the row `default_id`, zeros when that is None. Sparse ids may have more
     than two dimensions: the last one is combined. With `combiner` "sum" all weights count.
 
+    Args:
+        embedding_weights: [ids, ...], the table, or a list of parts of it.
+        sparse_ids: A SparseTensor of int32 or int64, [..., n].
+        sparse_weights: A SparseTensor of floats at the same places; ones by default.
+        combiner: "mean", "sqrtn" or "sum".
+        default_id: See above.
+        name: Of the operations.
+        partition_strategy: "div" or "mod": how rows lie in parts of the table.
+        max_norm: To what norm rows are cut, if any.
+        allow_fast_lookup: Taken for TensorFlow's sake.
+
     Raises:
         ValueError: There is no table, or a part of it is not of the type of the weights.
         TypeError: See embedding_lookup_sparse.

@@ -81,7 +81,17 @@ def to_dense(
     validate_indices: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """A sparse tensor as a whole one, with `default_value` (zeros) elsewhere."""
+    """A sparse tensor as a whole one, with `default_value` elsewhere.
+
+    Args:
+        sp_input: A SparseTensor.
+        default_value: A scalar of its type; 0 or "" by default.
+        validate_indices: Whether places must be in order, within the shape, and each there once.
+        name: Of the operation.
+
+    Raises TypeError for what is no SparseTensor; when it runs, InvalidArgumentError for such
+    places.
+    """
     sp = sparse_of(sp_input)
     zero = b"" if sp.dtype.kind == "O" else np.zeros((), sp.dtype)
     default = zero if default_value is None else default_value
@@ -92,7 +102,12 @@ def to_dense(
 
 
 def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
-    """The elements of a tensor that are not zero."""
+    """The elements of a tensor that are not 0, false or "".
+
+    Args:
+        tensor: Of any type and shape.
+        name: Of the operations.
+    """
     with name_scope(name, "dense_to_sparse", [tensor]):
         whole = convert_to_tensor(tensor)
         empty = b"" if whole.dtype.kind == "O" else np.zeros((), whole.dtype)
@@ -158,7 +173,13 @@ def map_values(op: Callable[..., TensorLike], *args: object, **kwargs: object) -
 
 
 def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
-    """The slices whose index is not among some."""
+    """The slices of `a` whose index is not among `mask_indices`.
+
+    Args:
+        a: IndexedSlices.
+        mask_indices: [n], of the type of its indices.
+        name: Of the operation.
+    """
     with name_scope(name, "sparse_mask", [a.values, mask_indices]) as scope:
         indices, positions = setdiff1d(a.indices, mask_indices)
         values = ops.GatherV2(a.values, positions, _ZERO, name=scope)
@@ -232,9 +253,17 @@ def split(
     name: str | None = None,
     split_dim: TensorLike | None = None,
 ) -> list[SparseTensor]:
-    """`num_split` parts along an axis; where the size does not divide, the first have one more.
+    """Parts along an axis; where its size does not divide, the first have one more.
 
-    Raises ValueError unless the arguments are named.
+    Args:
+        keyword_required: None: all arguments are named.
+        sp_input: A SparseTensor.
+        num_split: How many parts.
+        axis: An integer scalar.
+        name: Of the operation.
+        split_dim: An older name of `axis`.
+
+    Returns `num_split` SparseTensors. Raises ValueError unless the arguments are named.
     """
     if keyword_required is not None:
         raise ValueError("Keyword arguments are required for this function.")
@@ -255,7 +284,13 @@ def split(
 def slice(
     sp_input: SparseLike, start: TensorLike, size: TensorLike, name: str | None = None
 ) -> SparseTensor:
-    """The elements in the box of `size` at `start`."""
+    """The elements in the box of `size` at `start`, with places counted from there.
+
+    Args:
+        sp_input: A SparseTensor.
+        start, size: [rank], int64; the box ends where the tensor does.
+        name: Of the operation.
+    """
     sp = sparse_of(sp_input)
     corner, sizes = (convert_to_tensor(x, np.int64) for x in (start, size))
     with name_scope(name, "SparseSlice", sp.to_components()) as scope:
@@ -294,7 +329,13 @@ def expand_dims(
 def transpose(
     sp_input: SparseLike, perm: Sequence[int] | TensorLike | None = None, name: str | None = None
 ) -> SparseTensor:
-    """The same with its dimensions in another order, by default the reverse."""
+    """The same with its dimensions in another order, by default the reverse.
+
+    Args:
+        sp_input: A SparseTensor.
+        perm: [rank], integers: dimension i of the result is dimension perm[i] of the input.
+        name: Of the operations.
+    """
     sp = sparse_of(sp_input)
     with name_scope(name, "SparseTranspose", [sp.values]):
         if perm is None:
@@ -313,7 +354,14 @@ def transpose(
 
 
 def retain(sp_input: SparseLike, to_retain: TensorLike) -> SparseTensor:
-    """The elements for which `to_retain`, a truth value for each, holds."""
+    """The elements for which `to_retain` holds, in the same shape.
+
+    Args:
+        sp_input: A SparseTensor of n elements.
+        to_retain: [n], bool.
+
+    Raises ValueError for another length.
+    """
     sp = sparse_of(sp_input)
     condition = convert_to_tensor(to_retain)
     first, n = (TensorShape(x.sizes).with_rank(1)[0] for x in (condition, sp.values))
@@ -325,6 +373,10 @@ def retain(sp_input: SparseLike, to_retain: TensorLike) -> SparseTensor:
 
 def reset_shape(sp_input: SparseLike, new_shape: TensorLike | None = None) -> SparseTensor:
     """The same elements in a larger whole, or in the least one that holds them.
+
+    Args:
+        sp_input: A SparseTensor.
+        new_shape: [rank], integers, none below the sizes now; by default the least that is enough.
 
     Raises ValueError, or InvalidArgumentError when it runs, for sizes that are smaller than now.
     """
@@ -355,7 +407,15 @@ def reset_shape(sp_input: SparseLike, new_shape: TensorLike | None = None) -> Sp
 def fill_empty_rows(
     sp_input: SparseLike, default_value: TensorLike, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
-    """`default_value` as the one element of rows that have none, and which rows these are."""
+    """`default_value` as the one element of rows that have none, and which rows these are.
+
+    Args:
+        sp_input: A SparseTensor [n, ...].
+        default_value: A scalar of its type.
+        name: Of the operations.
+
+    Returns a SparseTensor of the same shape, and bool [n].
+    """
     sp = sparse_of(sp_input)
     with name_scope(name, "SparseFillEmptyRows", [sp.values]):
         default = convert_to_tensor(default_value, sp.dtype)
@@ -444,7 +504,13 @@ def merge(
 
 
 def to_indicator(sp_input: SparseLike, vocab_size: TensorLike, name: str | None = None) -> Tensor:
-    """Truth values: whether each of `vocab_size` ids is in a row."""
+    """bool [..., vocab_size]: whether each id is in a row.
+
+    Args:
+        sp_input: A SparseTensor of int32 or int64, [..., m]: ids from 0 to vocab_size - 1.
+        vocab_size: How many ids there are.
+        name: Of the operations.
+    """
     sp = sparse_of(sp_input)
     with name_scope(name, "SparseToIndicator", [sp.values]) as scope:
         trues = ops.Fill(ops.Shape(sp.values), np.bool_(True))

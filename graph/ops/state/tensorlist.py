@@ -215,6 +215,10 @@ def gather(box: np.ndarray, indices: np.ndarray, shape: np.ndarray) -> np.ndarra
 def _scattered(
     elements: list[np.ndarray | None], x: np.ndarray, indices: np.ndarray
 ) -> tuple[np.ndarray | None, ...]:
+    if len(x) != len(indices):
+        raise ValueError(
+            f"Invalid number of rows in input tensor. Expected: {len(indices)} Actual: {len(x)}"
+        )
     for index, item in zip(indices.tolist(), x, strict=True):
         if index < 0:
             raise ValueError(f"indices must be >= 0, got {index}")
