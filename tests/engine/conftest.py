@@ -1,3 +1,5 @@
+import signal
+
 import numpy as np
 import pytest
 from emulated import compiled_for_aarch64
@@ -99,6 +101,14 @@ def is_chosen(item):
 
 
 AARCH64 = pytest.param("aarch64", marks=pytest.mark.slow)
+
+
+@pytest.fixture
+def sigint():
+    """SIGINT raises KeyboardInterrupt, also where the shell that started the tests has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module", params=[*TARGETS, WIDE.name, BYTES.name, AARCH64])

@@ -388,6 +388,7 @@ def spinning(n_threads, n_instructions, items, steps=1 << 34):
     return program
 
 
+@pytest.mark.usefixtures("sigint")
 @pytest.mark.parametrize("shape", [(1000, 64), (1, 1 << 15)])
 def test_ctrl_c_ends_a_long_run(shape):
     program = spinning(2, *shape)
