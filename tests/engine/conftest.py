@@ -105,7 +105,7 @@ AARCH64 = pytest.param("aarch64", marks=pytest.mark.slow)
 
 @pytest.fixture
 def sigint():
-    """SIGINT raises KeyboardInterrupt, also where the shell that started the tests has it ignored."""
+    """SIGINT raises KeyboardInterrupt, also where the shell that started the tests ignores it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
