@@ -391,13 +391,10 @@ def _convert_one(
     if isinstance(value, Tensor):
         return value
     preferred = None
-    if (
-        expected is None
-        and isinstance(argument.dtype, str)
-        and not _keeps_dtype(kind, argument, value)
-    ):
+    if expected is None and isinstance(argument.dtype, str):
         default = signature.attrs[argument.dtype].default
-        preferred = None if default is REQUIRED else cast("DTypeAttr", default)
+        if default is not REQUIRED and not _keeps_dtype(kind, argument, value):
+            preferred = cast("DTypeAttr", default)
     try:
         return convert_to_tensor(
             value,
@@ -421,11 +418,18 @@ def _convert_one(
 
 
 def _keeps_dtype(kind: str, argument: Argument, value: TensorLike | None) -> bool:
-    """Whether a value of numpy has a type that the op takes."""
-    if not isinstance(value, (np.ndarray, np.generic)):
-        return False
+    """Whether the type that a value has by itself is one that the op takes."""
     names = allowed_types(kind, str(argument.dtype))
-    return names is None or type_name(value.dtype) in names
+    if isinstance(value, (np.ndarray, np.generic)):
+        return names is None or type_name(value.dtype) in names
+    if names is None or not isinstance(value, (int, float, list, tuple)):
+        return False
+    if any(map(is_tensor_like, flat_items([value]))):
+        return False
+    try:
+        return type_name(as_array(value).dtype) in names
+    except (TypeError, ValueError):
+        return False
 
 
 def _refuse_type(

@@ -166,3 +166,22 @@ def test_arrays_take_a_slice_for_each_index(session):
 def test_none_is_no_tensor():
     with pytest.raises(ValueError, match="None values not supported"):
         tf.convert_to_tensor_or_indexed_slices(None)
+
+
+@pytest.mark.parametrize(
+    ("indices", "expected"),
+    [
+        ([0, 1], np.int32),
+        (5, np.int32),
+        ([np.uint8(1), 2], np.int32),
+        ([0, 1 << 40], np.int64),
+        (np.array([0, 1]), np.int64),
+        (np.array([0, 1], np.uint8), np.uint8),
+        (np.int64(1), np.int64),
+        ([], np.int64),
+        ([True], np.int64),
+    ],
+)
+def test_values_keep_a_type_that_an_operation_lists(indices, expected):
+    """Its default is for what has none of these. Expected types are TensorFlow 2.21's."""
+    assert tf.one_hot(indices, 3).op.inputs[0].dtype == expected
