@@ -23,6 +23,7 @@ from ..graph.core.graph import Graph, Tensor
 from ..graph.core.scopes import get_default_session, reset_default_graph, set_random_seed
 from ..graph.session.session import Session
 from ..graph.variables.variables import Variable
+from .testing import get_temp_dir
 
 SEED = 87654321
 """TensorFlow's, for every test."""
@@ -63,7 +64,7 @@ class TestCase(absltest.TestCase):
     def get_temp_dir(self) -> str:
         """A folder for this test."""
         if self._folder is None:
-            self._folder = tempfile.mkdtemp(dir=absltest.get_default_test_tmpdir())
+            self._folder = tempfile.mkdtemp(dir=get_temp_dir())
         return self._folder
 
     @contextlib.contextmanager

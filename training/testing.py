@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
+from functools import cache
 from typing import Any
 from unittest import mock as mock
 
@@ -14,9 +18,12 @@ def main(argv: list[str] | None = None) -> None:
     absltest.main(argv=argv)
 
 
+@cache
 def get_temp_dir() -> str:
-    """A folder for the tests of this process."""
-    return absltest.get_default_test_tmpdir()
+    """A folder for the tests of this process, which removes it when it ends."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def test_src_dir_path(relative_path: str) -> str:

@@ -86,7 +86,6 @@ def test_small_functions():
         assert scope == "scope/" and tf.zeros([]).op.name.startswith("scope/")
     slices = tf.IndexedSlices(tf.zeros([1]), tf.constant([0]))
     assert tf.convert_to_tensor_or_indexed_slices(slices) is slices
-    assert tf.convert_to_tensor_or_indexed_slices(None) is None
     with pytest.raises(ValueError, match="Tensor conversion requested dtype int32 for Indexed"):
         tf.convert_to_tensor_or_indexed_slices(slices, tf.int32)
     assert tf.mixed_precision.FixedLossScale is tf.train.experimental.FixedLossScale

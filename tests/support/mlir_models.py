@@ -49,8 +49,9 @@ def with_signature():
 def with_numbers():
     """A model of constants that need few and many digits, points and none, in each type."""
     rng = np.random.default_rng(5)
+    scales = [float(f"1e{n}") for n in range(-18, 18)]  # numpy's powers differ among processors
     numbers = np.concatenate([
-        (np.outer(10.0 ** np.arange(-18, 18), [1.234567, 1.2345678, 1.23456789, 1.5])).ravel(),
+        np.outer(scales, [1.234567, 1.2345678, 1.23456789, 1.5]).ravel(),
         2.0 ** np.arange(20, 28) + 1, rng.standard_normal(12), [0.0, -0.0, np.inf, -np.inf],
     ])  # fmt: skip
     b = Builder()
