@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from ...schema.dtypes import RESOURCE
 from ..core.registry import add_row, op
 from ..core.shapes import (
     Shape,
@@ -80,7 +81,14 @@ def identity(x: np.ndarray) -> np.ndarray:
     return x
 
 
-add_row("GuaranteeConst", identity, same, pure=False)
+@op("GuaranteeConst", shape=same, pure=False)
+def guarantee_const(x: np.ndarray, *, op: OperationView) -> np.ndarray:
+    """`x`, which never changes; the handle of a variable says nothing of its value."""
+    if op.inputs[0].dtype == RESOURCE:
+        raise ValueError("Input tensor cannot be a resource variable handle.")
+    return x
+
+
 add_row("_Retval", identity, same, pure=False)
 
 

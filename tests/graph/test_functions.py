@@ -185,3 +185,11 @@ def test_none_is_no_tensor():
 def test_values_keep_a_type_that_an_operation_lists(indices, expected):
     """Its default is for what has none of these. Expected types are TensorFlow 2.21's."""
     assert tf.one_hot(indices, 3).op.inputs[0].dtype == expected
+
+
+def test_a_handle_is_no_constant(session):
+    v = tf.Variable(1.0, use_resource=True)
+    session.run(v.initializer)
+    assert session.run(tf.guarantee_const(v)) == 1.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be a resource variable"):
+        session.run(tf.guarantee_const(v.handle))

@@ -571,5 +571,7 @@ def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     Args:
         input: Of any type and shape.
         name: Of the operation.
+
+    Running it raises InvalidArgumentError where `input` is the handle of a variable.
     """
     return ops.GuaranteeConst(input, name=name)
