@@ -5,6 +5,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+os.environ.setdefault(
+    "OPENBLAS_NUM_THREADS", "1"
+)  # read as numpy is imported; `-n` has a core each
+
 import pytest
 from hypothesis import HealthCheck, settings
 

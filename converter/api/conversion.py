@@ -13,6 +13,7 @@ from ...collection import collection_paused
 from ...schema.errors import ConverterError
 from ..sources.positions import arranged
 from ..sources.source import GraphSource, Source
+from .blas import limited_threads
 from .graphs import Lowering
 from .options import OpsSet, Optimize, constants
 from .proofs import n_measured, noise_of, sampled, tried, verified_on
@@ -93,7 +94,8 @@ class Conversion:
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
-        content = self._run()
+        with limited_threads():
+            content = self._run()
         folder = self.settings.conversion_summary_dir
         if folder is not None and self.before is not None:
             from .summary import stage_after, write_summary

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import compiled_for_aarch64
 from numba import float32, int8
-from targets import BYTES, TARGETS, WIDE, compiled_for
+from targets import BYTES, TARGETS, WIDE, compiled_for, kinds
 
 from flatlite.engine.build import compiler, driver, image
 from flatlite.engine.build.kernel import KERNELS, inline, kernel, set_fault
@@ -111,7 +111,7 @@ def sigint():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.fixture(scope="module", params=[*TARGETS, WIDE.name, BYTES.name, AARCH64])
+@pytest.fixture(scope="module", params=[*kinds(), WIDE.name, BYTES.name, AARCH64])
 def vectors(request, tmp_path_factory):
     """The kernels of the test module's MODULES, compiled for one kind of vectors."""
     modules = request.module.MODULES

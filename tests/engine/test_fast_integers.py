@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from llvmlite import ir
 from quantized_rows import rounded
-from targets import compiled_for
+from targets import compiled_for, kinds
 
 from flatlite.engine.build.kernel import MICROKERNELS
 from flatlite.engine.build.simd import widest_simd
@@ -38,15 +38,13 @@ SOME = settings(
 )
 
 
-def kinds():
-    """The names of TARGETS, and AArch64: slow where the kernels are emulated, for all but one."""
-    names = ("avx512", "x86-64-v3-vnni", "aarch64")
-    slow = {n for n in names if n not in TARGETS or not TARGETS[n].needs <= flags()}
-    marks = dict.fromkeys(slow, pytest.mark.slow)
-    return [pytest.param(name, marks=marks.get(name, ())) for name in (*TARGETS, "aarch64")]
+def slow():
+    """AArch64, where the kernels are emulated, and others that are: for all but one."""
+    names = ("avx512", "x86-64-v3-vnni")
+    return {"aarch64", *(name for name in names if not TARGETS[name].needs <= flags())}
 
 
-@pytest.fixture(scope="module", params=kinds())
+@pytest.fixture(scope="module", params=kinds([*TARGETS, "aarch64"], slow()))
 def vectors(request, tmp_path_factory):
     """The fast kernels compiled for one kind of vectors, in place of this processor's."""
     if request.param == "aarch64":

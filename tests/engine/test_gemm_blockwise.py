@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 from quantized_rows import blockwise_product, rounded
-from targets import TARGETS, compiled_for
+from targets import TARGETS, compiled_for, kinds
 from twins import twins_of_instructions
 
 from flatlite.engine.build.target import Target, find
@@ -32,13 +32,7 @@ SLOW = ("avx512", "avx-vnni", "neon")
 """Those whose tiles differ from another one's by their size alone."""
 
 
-def kinds():
-    """All of them, as parameters."""
-    marks = {name: [pytest.mark.slow] for name in SLOW}
-    return [pytest.param(name, marks=marks.get(name, ())) for name in (*TARGETS, *OTHERS)]
-
-
-@pytest.fixture(scope="module", params=kinds())
+@pytest.fixture(scope="module", params=kinds([*TARGETS, *OTHERS], SLOW))
 def vectors(request):
     """The kernels for one kind of vectors."""
     with ExitStack() as blocks, pytest.MonkeyPatch.context() as patch:

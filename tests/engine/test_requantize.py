@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numba import types
-from targets import TARGETS
+from targets import TARGETS, kinds
 
 from flatlite.engine.build import compiler, driver, image
 from flatlite.engine.build.kernel import KERNELS, address, kernel, microkernel
@@ -47,7 +47,7 @@ def as_bytes(sums, terms, out, rounding, zero_point, low, high, flip, first, las
             )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=TARGETS)
+@pytest.fixture(scope="module", params=kinds())
 def vectors(request):
     """The kernel above as the module `vectors`."""
     compiled = compiler.compile_kernels(

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from emulated import compiled_for_aarch64
+from targets import kinds
 
 from flatlite.engine.build import driver, image
 from flatlite.engine.build.target import HOST, Target, find
@@ -50,7 +51,7 @@ def every_size(n=20_000):
     return x[np.abs(x) < 1e37]  # hard_swish multiplies by 6 before it divides
 
 
-@pytest.fixture(scope="module", params=[*TARGETS, AARCH64])
+@pytest.fixture(scope="module", params=[*kinds(TARGETS), AARCH64])
 def units(request, tmp_path_factory):
     """The kernels compiled for one kind of vectors; gives what results may be off."""
     if request.param == "aarch64":

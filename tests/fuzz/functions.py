@@ -22,7 +22,7 @@ from .compare import difference
 from .drawn_functions import Drawn, function
 from .verdict import Verdict
 
-SHARE = 600  # cases of it in `make test`
+SHARE = 300  # cases of it in `make test`
 PASSES = {"equal", "unstable", "not converted", "not run", "known"}
 SOURCE = Child(__name__, "outcome_of")
 TOLERANCE = 1e-4

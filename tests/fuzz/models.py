@@ -33,7 +33,7 @@ from .verdict import Verdict
 
 __all__ = ["PASSES", "cases", "check", "close", "line", "script", "smaller"]
 
-SHARE = 1500  # cases of it in `make test`
+SHARE = 800  # cases of it in `make test`
 MOST_OF_RESULT = 1 << 20
 """Elements of the largest tensor; a model with a larger one is drawn anew."""
 PASSES = {"equal", "equal in steps", "unstable", "known"}

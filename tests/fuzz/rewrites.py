@@ -28,7 +28,7 @@ from .verdict import Verdict
 
 __all__ = ["PASSES", "cases", "check", "close", "line", "script", "smaller"]
 
-SHARE = 300  # cases of it in `make test`
+SHARE = 150  # cases of it in `make test`
 PASSES = {"equal", "unstable", "unfit", "not converted"}
 CONVERTER = Child(__name__, "convert")
 PLAIN = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", "CONCATENATION")

@@ -28,6 +28,15 @@ def test_fuzz(fuzzer):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("fuzzer", campaign.fuzzers(), ids=campaign.name_of)
+def test_more_of_a_fuzzer(fuzzer):
+    count = 3 * fuzzer.SHARE
+    for failure in campaign.hunt(fuzzer, campaign.SEED + 1, count, float("inf"), Counter()):
+        pytest.fail(campaign.describe(failure, campaign.shrink(failure)), pytrace=False)
+    fuzzer.close()
+
+
+@pytest.mark.slow
 def test_many_mutants():
     counts = Counter()
     for failure in campaign.hunt(mutants, campaign.SEED + 1, 5000, float("inf"), counts):

@@ -8,11 +8,15 @@ from explore import report
 
 N_PROGRAMS = 1000  # of each kind
 N_SHARDS = 50  # of them
+N_QUICK = 20  # shards that the default run has
 N_SIZES = 4  # at which each is run
 
 
 @pytest.mark.parametrize("kind", ["tf", "onnx"])
-@pytest.mark.parametrize("shard", range(N_SHARDS))
+@pytest.mark.parametrize(
+    "shard",
+    [pytest.param(i, marks=pytest.mark.slow if i >= N_QUICK else ()) for i in range(N_SHARDS)],
+)
 def test_drawn(kind, shard, litert):
     names = [f"{kind}/{i}" for i in range(1000 + shard, 1000 + N_PROGRAMS, N_SHARDS)]
     actual = [(name, report(name, litert, N_SIZES)) for name in names]

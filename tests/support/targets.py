@@ -6,13 +6,24 @@ import pytest
 from twins import twins_of_instructions
 
 from flatlite.engine.build import driver, image
-from flatlite.engine.build.target import HOST, Target, find, flags
+from flatlite.engine.build.target import HOST, SHIPPED, Target, find, flags
 
 TARGETS = {
     "host": HOST,
     "avx2": find("x86-64-v3"),
     "sse2": Target("x86-64", "x86-64"),
 }
+
+_BEST = next((target.name for target in SHIPPED if target.needs <= flags()), "")
+ALIKE = {_BEST, "avx2"} if _BEST == "x86-64-v3" else {_BEST}
+"""Names of what this processor's vectors are: "host" has them, too."""
+
+
+def kinds(names=TARGETS, slow=()):
+    """These kinds of vectors as parameters; those in `slow` are, and what "host" is as well."""
+    marks = dict.fromkeys({*slow, *ALIKE}, pytest.mark.slow)
+    return [pytest.param(name, marks=marks.get(name, ())) for name in names]
+
 
 _V3, _V4 = find("x86-64-v3"), find("x86-64-v4-vnni")
 WIDE = Target("wide", _V4.cpu, needs=_V4.needs - {"avx512_vnni"})

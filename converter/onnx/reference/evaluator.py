@@ -15,7 +15,7 @@ from ....schema.errors import DeadlineExceededError
 from ..image_layout import has_channels_last
 from ..math import BOOLEAN_MASK
 from ..names import domain_of, names_read, qualified, schema_of
-from . import arrays, classifiers, fused, images, loops, quantized
+from . import arrays, classifiers, convolutions, fused, images, loops, quantized
 from .checks import CHECKS
 from .images import resize, upsample
 from .pools import (
@@ -393,7 +393,8 @@ ALL_OPSETS = 1 << 31
 REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
     "AveragePool": (ALL_OPSETS, average_pool),
     "BatchNormalization": (TRAINING_MODE, batch_normalization),
-    "ConvTranspose": (ALL_OPSETS, arrays.conv_transpose),
+    "Conv": (ALL_OPSETS, convolutions.convolution),
+    "ConvTranspose": (ALL_OPSETS, convolutions.conv_transpose),
     "DequantizeLinear": (NEW_QUANTIZATION, dequantize_linear),
     **{kind: (ALL_OPSETS, partial(recurrent, kind)) for kind in ("RNN", "GRU", "LSTM")},
     "Dropout": (BOOLEAN_MASK, lambda _, x: (x, np.zeros_like(x))),
@@ -423,7 +424,7 @@ REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
     **{kind: (ALL_OPSETS, function) for kind, function in quantized.OPERATORS.items()},
     **{kind: (ALL_OPSETS, function) for kind, function in fused.OPERATORS.items()},
 }
-"""What the evaluator gets wrong: before which operator set, and what is right."""
+"""What the evaluator gets wrong or is slow at: before which operator set, and what is right."""
 
 
 def _attributes(node: NodeProto) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .convolutions import convolution
 from .pools import max_pool
 from .quantized import as_channels_first
-from .standard import CONVOLUTION, chosen, standard
+from .standard import standard
 
 DOMAIN = "com.microsoft."
 ACTIVATIONS: dict[str, Callable[..., np.ndarray]] = {
@@ -34,7 +35,7 @@ def _conv(
     attributes: Attributes, x: np.ndarray, w: np.ndarray, bias: Operand = None, z: Operand = None
 ) -> np.ndarray:
     """A convolution, a tensor added to it, and an activation."""
-    y = standard("Conv", chosen(attributes, CONVOLUTION), x, w, bias)
+    y = convolution(attributes, x, w, bias)
     y = y if z is None else y + z
     return _activated(attributes, y, *attributes.get("activation_params", ()))
 

@@ -33,14 +33,14 @@ def whole_windows(attributes: Attributes, x: np.ndarray) -> None:
     """A check of images whose sizes a file does not know: TFLite pools no part of a window."""
     if any(
         s.positions.shape[0] == 1 and s.positions.max() >= s.size + s.pads[1]
-        for s in _slides({**attributes, "ceil_mode": 0}, x.shape[2:])
+        for s in sliding({**attributes, "ceil_mode": 0}, x.shape[2:])
     ):
         raise ValueError(f"the image {x.shape[2:]} is smaller than the first window")
 
 
 def max_pool(attributes: Attributes, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """MaxPool and its indices."""
-    slides, sizes = _slides(attributes, x.shape[2:]), x.shape[2:]
+    slides, sizes = sliding(attributes, x.shape[2:]), x.shape[2:]
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
     order = "F" if attributes.get("storage_order", 0) else "C"
     offsets = np.arange(prod(sizes)).reshape((1, 1, *sizes), order=order)
@@ -53,7 +53,7 @@ def max_pool(attributes: Attributes, x: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 def average_pool(attributes: Attributes, x: np.ndarray) -> np.ndarray:
     """AveragePool: of what lies in the image, with count_include_pad in its padding, too."""
-    slides = _slides(attributes, x.shape[2:])
+    slides = sliding(attributes, x.shape[2:])
     total = _windows(slides, x, x.dtype.type(0)).sum(-1, np.float64)
     counts = []
     for positions, size, pads in slides:
@@ -64,7 +64,7 @@ def average_pool(attributes: Attributes, x: np.ndarray) -> np.ndarray:
 
 def lp_pool(attributes: Attributes, x: np.ndarray) -> np.ndarray:
     """LpPool: the p-norm of each window."""
-    windows = _windows(_slides(attributes, x.shape[2:]), x, x.dtype.type(0))
+    windows = _windows(sliding(attributes, x.shape[2:]), x, x.dtype.type(0))
     return _norm(attributes, windows, (-1,), keepdims=False)
 
 
@@ -103,7 +103,8 @@ def _windows(slides: Sequence[_Slide], x: np.ndarray, outside: Any) -> np.ndarra
     return values.reshape(*values.shape[: 2 + rank], prod(s.positions.shape[1] for s in slides))
 
 
-def _slides(attributes: Attributes, sizes: Sequence[int]) -> list[_Slide]:
+def sliding(attributes: Attributes, sizes: Sequence[int]) -> list[_Slide]:
+    """The windows of an operator's attributes along each axis of images of these sizes."""
     rank = len(sizes)
     kernel, ones = attributes["kernel_shape"], [1] * rank
     strides, dilations = attributes.get("strides", ones), attributes.get("dilations", ones)

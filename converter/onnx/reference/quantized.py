@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .convolutions import convolution
 from .pools import average_pool
-from .standard import CONVOLUTION, chosen, standard
 
 DOMAIN = "com.microsoft."
 JOINT_SOFTMAX = 13  # operator set; before, Softmax is over all axes from its own on
@@ -158,8 +158,22 @@ def _conv(
     filters = w.astype(np.float64) - w_zero.reshape((-1,) + (1,) * (x.ndim - 1))
     offset = None if bias is None else bias.astype(np.float64)
     steps = x.astype(np.float64) - x_zero
-    total = standard("Conv", chosen(attributes, CONVOLUTION), steps, filters, offset)
+    total = convolution(attributes, steps, filters, offset)
     return _quantized(total * (x_scale * w_scale).reshape(shape), scale, zero)
+
+
+def _integer_conv(
+    attributes: Attributes,
+    x: np.ndarray,
+    filters: np.ndarray,
+    x_zero: Operand = None,
+    zero: Operand = None,
+) -> np.ndarray:
+    """ConvInteger."""
+    shape = (-1,) + (1,) * (x.ndim - 1)
+    steps = x.astype(np.float64) - (0 if x_zero is None else x_zero)
+    filters = filters.astype(np.float64) - (0 if zero is None else zero.reshape(shape))
+    return convolution(attributes, steps, filters).astype(np.int32)
 
 
 def _integer_product(
@@ -246,6 +260,8 @@ def _matmul_n_bits(
 
 
 OPERATORS: dict[str, Callable[..., Any]] = {
+    "ConvInteger": _integer_conv,
+    "QLinearConv": _conv,
     **{DOMAIN + kind: partial(_unary, function) for kind, function in UNARY.items()},
     **{DOMAIN + kind: partial(_binary, function) for kind, function in BINARY.items()},
     f"{DOMAIN}DynamicQuantizeMatMul": _dynamic_matmul,

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-
-CONVOLUTION = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
-"""Conv's attributes."""
-
-
-def chosen(attributes: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """The attributes of these names that are there."""
-    return {name: attributes[name] for name in names if name in attributes}
 
 
 def standard(kind: str, attributes: Mapping[str, Any], *operands: np.ndarray | None) -> np.ndarray:
