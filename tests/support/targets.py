@@ -20,8 +20,8 @@ ALIKE = {_BEST, "avx2"} if _BEST == "x86-64-v3" else {_BEST}
 
 
 def kinds(names=TARGETS, slow=()):
-    """These kinds of vectors as parameters; those in `slow` are, and what "host" is as well."""
-    marks = dict.fromkeys({*slow, *ALIKE}, pytest.mark.slow)
+    """These kinds of vectors as parameters; "sse2", what "host" is as well and `slow` are slow."""
+    marks = dict.fromkeys({*slow, *ALIKE, "sse2"}, pytest.mark.slow)
     return [pytest.param(name, marks=marks.get(name, ())) for name in names]
 
 
