@@ -13,7 +13,7 @@ from ...build.kernel import inline, microkernel
 from ...build.vector import BYTE, WORD
 from .._columns import TABLE, results_of
 from .._int32 import SHORT, Integers
-from ._depthwise_i8_strip import SIGNATURE, block_sizes, bytes_in_turns, results_writer
+from ._depthwise_i8_strip import SIGNATURE, block_sizes, bytes_in_turns, each_vector, results_writer
 
 INPUT_OFFSET = 128
 """What is added to bytes before they are multiplied: they become int16 by a zero next to them."""
@@ -61,12 +61,7 @@ def square_strip(name, finish, sizes, taps, stride):
             with w.loop(begin, end, n) as (channel, _):
                 strip_of(Integers(builder, simd._replace(width=n // 4)), channel, whole=True)
             begin = end
-        vector_end = builder.and_(channels, WORD(-w.width))
-        with w.loop(begin, vector_end, w.width) as (channel, _):
-            strip_of(w, channel)
-        n_channels = builder.sub(channels, vector_end)
-        with builder.if_then(builder.icmp_signed(">", n_channels, WORD(0))):
-            strip_of(w, vector_end, w.mask(n_channels))
+        each_vector(w, begin, channels, lambda channel, mask: strip_of(w, channel, mask))
 
     emit.__name__ = f"{name}_square"
     return microkernel(SIGNATURE)(emit)

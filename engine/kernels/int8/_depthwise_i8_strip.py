@@ -94,15 +94,20 @@ def strip(name, finish, sizes, taps, stride, pairs=False):
                 with w.loop(begin, end, n) as (channel, _):
                     block(channel, writer)
                 begin = end
-        vector_end = builder.and_(channels, WORD(-w.width))
-        with w.loop(begin, vector_end, w.width) as (channel, _):
-            vector(channel, None)
-        n_channels = builder.sub(channels, vector_end)
-        with builder.if_then(builder.icmp_signed(">", n_channels, WORD(0))):
-            vector(vector_end, w.mask(n_channels))
+        each_vector(w, begin, channels, vector)
 
     emit.__name__ = name
     return microkernel(SIGNATURE)(emit)
+
+
+def each_vector(w, begin, channels, run):
+    """Runs `run(channel, mask)` for vectors of channels from `begin` on, the last with a mask."""
+    builder, end = w.builder, w.builder.and_(channels, WORD(-w.width))
+    with w.loop(begin, end, w.width) as (channel, _):
+        run(channel, None)
+    n_channels = builder.sub(channels, end)
+    with builder.if_then(builder.icmp_signed(">", n_channels, WORD(0))):
+        run(end, w.mask(n_channels))
 
 
 def results_writer(w, finish, epilogue, strip, out_size):
