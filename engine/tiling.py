@@ -60,3 +60,7 @@ from zero, the other one that is not sure next to a half."""
 
 HISTOGRAM = 2048
 """Intervals of a histogram over the values that are seen first; up to twice as many later."""
+
+SQUARE_STRIPS = ((3, 1), (3, 2), (5, 2))
+"""Width and stride of the square filters of int8 that have strips of their own: results of others
+meet more columns than registers hold sums for."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
 from ..records import Int8Epilogue
+from ..tiling import SQUARE_STRIPS
 from .layout import repeat_channels
 from .multipliers import (
     fits_int32,
@@ -84,7 +85,8 @@ def depthwise(
         x, zero = operand.values.reshape(x.shape), operand.zero_point
         assert zero is not None
         terms, epilogue = _int8_terms(scheme, weights, bias, out)
-        terms = terms if layer.int16_weights else _ordered(program, "int8", terms, out.shape[3])
+        if not layer.int16_weights:
+            terms = layer.ordered(program, "int8", terms, out.shape[3])
         _quantized(program, layer, "int8", x, zero, weights, bias, out, (terms, epilogue))
 
 
@@ -133,7 +135,7 @@ def _hybrid(
     starts = arena((x.shape[0], _padded_channels(n)), np.int32)
     program.call("depthwise_i8.begin_at", start, totals, zero_points, starts)
     limits = constant(np.array(scheme.clamp, np.float32))
-    ordered = _ordered(program, "float32", constant(terms), n)
+    ordered = layer.ordered(program, "float32", constant(terms), n)
     epilogue = (starts, ordered, limits, scales, padding)
     layer.run(program, "float32", operand.values.reshape(x.shape), packed, epilogue, out)
 
@@ -144,12 +146,13 @@ class _Layer:
     Attributes:
         int16_weights: whether the weights are int16 and the input is not.
         int16_input: whether the input is int16.
+        is_square: whether kernels may have strips for square filters.
         kind: the variant of the kernel.
         taps: rows and columns of the filter.
         window: how it slides over the input.
     """
 
-    __slots__ = ("int16_input", "int16_weights", "kind", "taps", "window")
+    __slots__ = ("int16_input", "int16_weights", "is_square", "kind", "taps", "window")
 
     def __init__(
         self,
@@ -162,6 +165,9 @@ class _Layer:
         self.kind = "pairs" if int16_weights else _ANY
         if not int16_weights and in_strips(taps, sliding):
             self.kind = f"{taps[1]}_{sliding.stride[1]}"
+        fits_square = taps[0] == taps[1] and (taps[1], sliding.stride[1]) in SQUARE_STRIPS
+        in_bytes = not (int16_weights or int16_input)
+        self.is_square = fits_square and in_bytes and self.kind != _ANY
         self.taps, self.window = taps, sliding.window
 
     def pack(
@@ -183,8 +189,15 @@ class _Layer:
             totals,
             x_zero=zero,
             pairs=int(self.int16_weights or self.int16_input),
+            square=int(self.is_square),
         )
         return packed, starts, totals
+
+    def ordered(self, program: Program, kind: str, terms: Buffer, n: int) -> Buffer:
+        """The terms of `n` channels as the kernels read them."""
+        ordered, square = arena(terms.shape, terms.dtype), int(self.is_square)
+        program.call(f"depthwise_i8.order_{kind}", terms, ordered, n=n, square=square)
+        return ordered
 
     def run(
         self,
@@ -207,13 +220,6 @@ class _Layer:
             taps_w=self.taps[1],
             window=self.window,
         )
-
-
-def _ordered(program: Program, kind: str, terms: Buffer, n: int) -> Buffer:
-    """The terms of `n` channels as kernels read them that take bytes in groups."""
-    ordered = arena(terms.shape, terms.dtype)
-    program.call(f"depthwise_i8.order_{kind}", terms, ordered, n=n)
-    return ordered
 
 
 def _int8_terms(

@@ -16,9 +16,9 @@ filter rows of five, small integers take more than 16 registers then; strips of 
 take no more were 3 to 50 % slower, as they are not filled at the end of such rows."""
 
 
-def results_of(taps, stride):
+def results_of(taps, stride, most=_MAX_RESULTS):
     """How many results a strip has under filter rows `taps` wide: a table has their columns."""
-    return min(_MAX_RESULTS, (COLUMNS - taps) // stride + 1)
+    return min(most, (COLUMNS - taps) // stride + 1)
 
 
 strip_width = inline(results_of)

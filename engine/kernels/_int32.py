@@ -19,6 +19,9 @@ _DOTS = {
 }
 """Width of a vector and the bytes it multiplies -> what adds products of fours and of pairs."""
 
+_PAIRS = {8: "llvm.x86.avx2.pmadd.wd", 4: "llvm.x86.sse2.pmadd.wd"}
+"""Width of a vector of AVX2 -> what adds products of pairs."""
+
 
 class Integers(Writer):
     """A writer for vectors with as many int32 as others have float32.
@@ -120,6 +123,8 @@ class Integers(Writer):
 
     def sums_of_pairs(self, a, b):
         """The sums of two products each of int16."""
+        if self.simd.fused and self.simd.registers == 16:  # LLVM may move half of it out of loops
+            return self.call(_PAIRS[self.width], self.i32_vector, [a, b])
         builder, kind = self.builder, ir.VectorType(INT, 2 * self.width)
         products = builder.mul(builder.sext(a, kind), builder.sext(b, kind))
         even, odd = (

@@ -14,6 +14,7 @@ from flatlite.engine.build.target import find
 KINDS = ("1_1", "3_1", "3_2", "5_1", "5_2")
 TILES = ("tile", "partial_tile", "part_4", "part_7", "part_10")
 NARROW_TILES = [f"_gemm_i8_narrow_i8_narrow_tile_{n_vectors}" for n_vectors in range(1, 4)]
+SQUARE_STRIPS = [f"_depthwise_i8_square_int8_{kind}_square" for kind in ("3_1", "3_2", "5_2")]
 MICROKERNELS = {
     "gemm_f32": [
         *(f"_gemm_f32_tile_{name}" for name in TILES),
@@ -22,6 +23,7 @@ MICROKERNELS = {
     "depthwise_f32": [f"depthwise_f32_strip_{kind}" for kind in KINDS],
     "depthwise_i8": [
         *(f"_depthwise_i8_strip_int8_{kind}" for kind in ("3_1", "5_1")),
+        *SQUARE_STRIPS,
         "_depthwise_i8_strip_int16_5_1",
     ],
     "dots": ["dots_dot_rows"],
@@ -44,6 +46,7 @@ MICROKERNELS = {
 NOT_THERE = {
     ("_gemv_i8_gemv_i8", "x86-64-v2"),
     *product(NARROW_TILES, {*assembly.PROCESSORS} - {"x86-64-v4-vnni"}),
+    *product(SQUARE_STRIPS, {*assembly.PROCESSORS} - {"x86-64-v2", "x86-64-v3"}),
 }
 """Microkernels that a processor does without."""
 
@@ -56,12 +59,19 @@ ALLOWED = {
     ("_depthwise_i8_strip_int16_5_1", "x86-64-v3"): 6,
     ("_depthwise_i8_strip_int16_5_1", "cortex-a76"): 30,
     ("_depthwise_i8_strip_int16_5_1", "apple-m1"): 29,
+    ("_depthwise_i8_square_int8_3_1_square", "x86-64-v2"): 32,
+    ("_depthwise_i8_square_int8_3_1_square", "x86-64-v3"): 8,
+    ("_depthwise_i8_square_int8_3_2_square", "x86-64-v2"): 24,
+    ("_depthwise_i8_square_int8_3_2_square", "x86-64-v3"): 10,
+    ("_depthwise_i8_square_int8_5_2_square", "x86-64-v2"): 86,
+    ("_depthwise_i8_square_int8_5_2_square", "x86-64-v3"): 32,
     ("_exponentials_exponential_1_1", "x86-64-v3"): 2,
     ("_gemm_i8_narrow_i8_narrow_tile_2", "x86-64-v4-vnni"): 2,
 }
 """How often, at most, vectors go through the stack in the innermost loop; nowhere else do they.
 
-For strips under rows of five see kernels/_columns.py.
+For strips under rows of five see kernels/_columns.py. Those under square filters read what their
+sums begin with from there.
 """
 
 MULTIPLICATIONS = (

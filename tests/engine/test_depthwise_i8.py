@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flatlite.engine import tiling
 from flatlite.engine.families import depthwise_i8, quantization, quantized_gemm
 from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.plan import instruction
@@ -117,6 +118,29 @@ def test_hybrid(vectors, layer, asymmetric, has_bias):
     assert is_fast(names, *layer)
     plain, _ = run(*arguments, plain=True)
     np.testing.assert_array_equal(got, plain)
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+@pytest.mark.parametrize("channels", [8, 19, 33, 100])
+@pytest.mark.parametrize(("taps", "stride"), tiling.SQUARE_STRIPS)
+def test_square_filters(vectors, taps, stride, channels, hybrid):
+    """Rows shorter than a filter, of one strip and of several; any number of blocks of channels."""
+    for columns in (1, 2, 7, 17, 30):
+        sizes = 6, columns
+        spans = definitions.spans(sizes, (taps, taps), (stride, stride), (1, 1), "SAME")
+        sliding = Sliding((stride, stride), tuple(before for _, before, _ in spans))
+        shape = (2, *(count for count, _, _ in spans), channels)
+        x, weights = numbers("int8", 2, *sizes, channels), numbers("int8", taps, taps, channels)
+        bias, dtype = numbers("int32", channels, most=1 << 14), "int8"
+        scales = np.random.default_rng(channels).uniform(2.0**-11, 2.0**-9, channels)
+        scheme = quantization.Quantized(scales, (5, 0, -3), (-128, 120), np.int32)
+        if hybrid:
+            scheme = quantization.Hybrid(scales.astype(np.float32), True, (-40.0, 90.0))
+            x, bias, dtype = x.astype(np.float32) / 7, bias.astype(np.float32) / 4096, np.float32
+        arguments = (scheme, sliding, x, weights, bias, shape, dtype)
+        got, _ = run(*arguments)
+        assert np.unique(got).size > min(got.size, 20) / 2
+        np.testing.assert_array_equal(got, run(*arguments, plain=True)[0])
 
 
 @pytest.mark.parametrize("kind", KINDS)

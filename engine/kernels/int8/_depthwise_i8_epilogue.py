@@ -59,17 +59,20 @@ def float32_epilogue(w, terms, numbers, scale, positions, padded):
 
     `terms` are the scales of all channels, then the biases, as float32.
     """
-    builder, numbers = w.builder, w.pointer(numbers)
+    builder, numbers, kind = w.builder, w.pointer(numbers), w.i32_vector
     low, high = (w.repeat(w.load(numbers, 4 * i, FLOAT)) for i in range(2))
     image_scale = w.repeat(w.load(w.pointer(scale), 0, FLOAT))
 
-    def real(sums, position):
-        scales = w.move(w.pointer(terms), w.mul(position, 4))
-        bias = w.load(w.move(scales, w.mul(padded, 4)))
-        value = w.mul(builder.sitofp(sums, w.vector), w.mul(image_scale, w.load(scales)))
-        return builder.bitcast(w.clamp(w.add(value, bias), low, high), w.i32_vector)
+    terms = [w.move(w.pointer(terms), w.mul(position, 4)) for position in positions]
+    scales = [w.mul(image_scale, w.load(at)) for at in terms]
+
+    def real(sums, scale, at):
+        bias = w.load(w.move(at, w.mul(padded, 4)))
+        return builder.bitcast(w.add(w.mul(builder.sitofp(sums, w.vector), scale), bias), kind)
 
     def results(sums):
-        return w.in_lane_order([real(*pair) for pair in zip(sums, positions, strict=True)])
+        values = [real(*vector) for vector in zip(sums, scales, terms, strict=True)]
+        for value in w.in_lane_order(values):  # limits first would need two instructions more
+            yield builder.bitcast(w.clamp(builder.bitcast(value, w.vector), low, high), kind)
 
     yield results

@@ -16,34 +16,31 @@ from ...build.vector import BYTE, WORD
 from .._columns import TABLE, results_of
 from .._int32 import SHORT, Integers
 
-_SIGNATURE = types.void(*[types.int64] * 11)
+SIGNATURE = types.void(*[types.int64] * 11)
 _LANE = 16
 
 
-def _sizes_of(simd):
+def block_sizes(simd):
     """How many channels the blocks have, the larger ones first."""
-    sizes = (4 * simd.width, 2 * simd.width) if simd.dots else ()
-    return [size for size in sizes if size >= _LANE]
+    return [size for size in (4 * simd.width, 2 * simd.width) if size >= _LANE]
 
 
 @microkernel(types.int64(), inline=True)
 def block_channels(builder, simd):
-    """How many channels are a block, 0 where there are none."""
-    return WORD(max(_sizes_of(simd), default=0))
+    """How many channels are a block."""
+    return WORD(block_sizes(simd)[0])
 
 
 @microkernel(types.int64(), inline=True)
 def small_block_channels(builder, simd):
     """How many channels a block may have where a whole one does not fit, 0 for no such blocks."""
-    return WORD(_sizes_of(simd)[1] if len(_sizes_of(simd)) > 1 else 0)
+    return WORD(block_sizes(simd)[1] if len(block_sizes(simd)) > 1 else 0)
 
 
 @inline
 def position_of(channel, n):
-    """Where the weights and terms of one of `n` channels stand, for groups of four bytes."""
+    """Where the weights and terms of one of `n` channels stand that come in blocks."""
     size = block_channels()
-    if size == 0:
-        return channel
     begin = channel // size * size
     if n - begin < size:
         size = small_block_channels()
@@ -69,56 +66,83 @@ def strip(name, finish, sizes, taps, stride, pairs=False):
         w, rows = Integers(builder, simd), 2 if pairs or not simd.dots else 4
         out, count, channels, padded = arguments
         tables, weights, start, out = (w.pointer(p) for p in (tables, weights, start, out))
-        pitch = w.mul(channels, out_size)
         n_sums = results * (4 if rows == 4 else 1)
         scratch = w.local(n_sums * w.bytes, w.bytes)
 
-        def write(channel, positions, sums, writer, mask=None):
-            row_bytes = len(sums) * writer.bytes
-            for k, vectors in enumerate(sums):
-                for i, value in enumerate(vectors):
-                    writer.write(value, scratch, i * row_bytes + k * writer.bytes)
-            first = w.move(out, w.mul(channel, out_size))
-            for make in finish(writer, terms, numbers, scales, positions, padded):
-                with w.loop(0, count, 1) as (i, _):
-                    row = w.move(scratch, w.mul(i, row_bytes))
-                    address = w.move(first, w.mul(i, pitch))
-                    vectors = [
-                        writer.read(row, k * writer.bytes, writer.i32_vector, 4)
-                        for k in range(len(sums))
-                    ]
-                    for value in make(vectors):
-                        w.write_masked(value, address, mask)
-                        address = w.move(address, value.type.count * value.type.element.width // 8)
+        write = results_writer(
+            w, finish, (terms, numbers, scales, padded), (out, scratch, count, channels), out_size
+        )
 
         def vector(channel, mask):
             shape = (size, rows, taps, stride, results)
             sums = _sums(w, shape, tables, groups, weights, start, channel, padded, mask)
-            write(channel, [channel], [sums], w, mask)
+            _write_sums(w, [sums], scratch)
+            write(channel, [channel], w, mask)
 
         def block(channel, writer):
             shape = (taps, stride, results)
             sums = _block_sums(writer, shape, tables, groups, weights, start, channel, padded)
             positions = [builder.add(channel, WORD(k * writer.width)) for k in range(4)]
-            write(channel, positions, sums, writer)
+            _write_sums(writer, sums, scratch)
+            write(channel, positions, writer)
 
         begin = WORD(0)
         if rows == 4:
-            for n in _sizes_of(simd):
+            for n in block_sizes(simd):
                 writer = Integers(builder, simd._replace(width=n // 4))
                 end = builder.and_(channels, WORD(-n))
                 with w.loop(begin, end, n) as (channel, _):
                     block(channel, writer)
                 begin = end
-        vector_end = builder.and_(channels, WORD(-w.width))
-        with w.loop(begin, vector_end, w.width) as (channel, _):
-            vector(channel, None)
-        n_channels = builder.sub(channels, vector_end)
-        with builder.if_then(builder.icmp_signed(">", n_channels, WORD(0))):
-            vector(vector_end, w.mask(n_channels))
+        each_vector(w, begin, channels, vector)
 
     emit.__name__ = name
-    return microkernel(_SIGNATURE)(emit)
+    return microkernel(SIGNATURE)(emit)
+
+
+def each_vector(w, begin, channels, run):
+    """Runs `run(channel, mask)` for vectors of channels from `begin` on, the last with a mask."""
+    builder, end = w.builder, w.builder.and_(channels, WORD(-w.width))
+    with w.loop(begin, end, w.width) as (channel, _):
+        run(channel, None)
+    n_channels = builder.sub(channels, end)
+    with builder.if_then(builder.icmp_signed(">", n_channels, WORD(0))):
+        run(end, w.mask(n_channels))
+
+
+def results_writer(w, finish, epilogue, strip, out_size):
+    """What writes the results of a strip for some channels, from rows of sums for each.
+
+    `epilogue` are terms, numbers, scales and padded channels, as `finish` takes them; `strip` are
+    the results of the first channel, the sums, how many results there are, and all channels.
+    """
+    terms, numbers, scales, padded = epilogue
+    out, scratch, count, channels = strip
+    pitch = w.mul(channels, out_size)
+
+    def write(channel, positions, writer, mask=None):
+        """Writes those of the vectors at `positions`, the first of which is `channel`."""
+        first, row_bytes = w.move(out, w.mul(channel, out_size)), len(positions) * writer.bytes
+        for make in finish(writer, terms, numbers, scales, positions, padded):
+            with w.loop(0, count, 1) as (i, _):
+                row = w.move(scratch, w.mul(i, row_bytes))
+                address = w.move(first, w.mul(i, pitch))
+                vectors = [
+                    writer.read(row, k * writer.bytes, writer.i32_vector, 4)
+                    for k in range(len(positions))
+                ]
+                for value in make(vectors):
+                    w.write_masked(value, address, mask)
+                    address = w.move(address, value.type.count * value.type.element.width // 8)
+
+    return write
+
+
+def _write_sums(w, sums, scratch):
+    """Writes the sums of a strip, a list for each vector, as a row for each result."""
+    for k, vectors in enumerate(sums):
+        for i, value in enumerate(vectors):
+            w.write(value, scratch, (i * len(sums) + k) * w.bytes)
 
 
 def _uses(shape):
@@ -167,25 +191,24 @@ def _half_block_sums(w, shape, tables, groups, weights, start, channel, padded, 
 
 def _interleaved(w, addresses, half):
     """One byte of each address after the other, of half the bytes of each lane, as two vectors."""
-    n, kind = w.bytes, ir.VectorType(BYTE, w.bytes)
-
-    def zip_lanes(a, b, width, upper):
-        """The elements of `width` bytes of half of each lane of a and b, in turns."""
-        count, per_lane = n // width, _LANE // width
-        kind = ir.VectorType(ir.IntType(8 * width), count)
-        a, b = (w.builder.bitcast(x, kind) for x in (a, b))
-        lanes = range(0, count, per_lane)
-        order = [
-            lane + upper * per_lane // 2 + i // 2 + i % 2 * count
-            for lane in lanes
-            for i in range(per_lane)
-        ]
-        return w.shuffle(a, b, order)
-
+    kind = ir.VectorType(BYTE, w.bytes)
     first, second, third, fourth = (w.read(address, 0, kind) for address in addresses)
-    pairs = zip_lanes(first, second, 1, half), zip_lanes(third, fourth, 1, half)
-    fours = [w.builder.bitcast(zip_lanes(*pairs, 2, upper), kind) for upper in range(2)]
+    pairs = bytes_in_turns(w, first, second, half), bytes_in_turns(w, third, fourth, half)
+    fours = [w.builder.bitcast(bytes_in_turns(w, *pairs, upper, 2), kind) for upper in range(2)]
     return [_as_factor(w, x) for x in fours]
+
+
+def bytes_in_turns(w, a, b, upper, width=1):
+    """Groups of `width` bytes of a and of b in turns, of a half of each 16-byte lane."""
+    count, per_lane = w.bytes // width, _LANE // width
+    kind = ir.VectorType(ir.IntType(8 * width), count)
+    a, b = (w.builder.bitcast(x, kind) for x in (a, b))
+    order = [
+        lane + upper * per_lane // 2 + i // 2 + i % 2 * count
+        for lane in range(0, count, per_lane)
+        for i in range(per_lane)
+    ]
+    return w.shuffle(a, b, order)
 
 
 def _as_factor(w, x):

@@ -2,14 +2,11 @@
 
 import math
 
-from llvmlite import ir
 from numba import float32, float64, int64, types
 
 from ...build.kernel import inline, microkernel
-from ...build.vector import BYTE, FLOAT, INT, WORD
+from ...build.vector import BYTE, INT, WORD
 from .._int32 import Integers
-
-_UNROLL = 4  # vectors at a time
 
 
 @microkernel(types.void(*[types.int64] * 3, types.float32, *[types.int64] * 3), inline=True)
@@ -20,27 +17,29 @@ def int8_of(builder, simd, x, out, count, inverse, zero, low, flip):
     """
     w = Integers(builder, simd)
     x, out = w.pointer(x), w.pointer(out)
-    zero, low = builder.trunc(zero, INT), builder.trunc(low, INT)
-    flip = builder.trunc(flip, BYTE)
+    zero, low, flip = builder.trunc(zero, INT), builder.trunc(low, BYTE), builder.trunc(flip, BYTE)
 
-    def quantized(value):
-        n = value.type.count
-        ints = ir.VectorType(INT, n)
-        value = builder.fmul(value, w.splat(inverse, FLOAT, n))
-        half = ir.Constant(value.type, [0.5] * n)
-        half = w.call(f"llvm.copysign.v{n}f32", value.type, [half, value])
-        quantized = builder.fptosi(builder.fadd(value, half), ints)
-        quantized = builder.add(quantized, w.splat(zero, INT, n))
-        quantized = w.clamp_int(quantized, w.splat(low, INT, n), w.splat(127, INT, n))
-        return builder.xor(builder.trunc(quantized, ir.VectorType(BYTE, n)), w.splat(flip, BYTE, n))
+    def rounded(value):
+        value = builder.fmul(value, w.repeat(inverse))
+        name = f"llvm.copysign.v{w.width}f32"
+        half = w.call(name, value.type, [w.repeat(0.5), value])
+        rounded = builder.fptosi(builder.fadd(value, half), w.i32_vector)
+        return builder.add(rounded, w.splat(zero))
 
-    unrolled = _UNROLL * w.width
+    def limited(values):
+        n = values.type.count
+        return builder.xor(w.maximum(values, w.splat(low, BYTE, n)), w.splat(flip, BYTE, n))
+
+    unrolled = w.BLOCK * w.width
     vector_end = builder.and_(count, WORD(-unrolled))
     with w.loop(0, vector_end, unrolled) as (at, _):
-        w.write(quantized(w.load(x, w.mul(at, 4), ir.VectorType(FLOAT, unrolled))), out, at)
+        row = w.move(x, w.mul(at, 4))
+        vectors = [rounded(w.load(row, i * w.bytes)) for i in range(w.BLOCK)]
+        w.write(limited(w.block_in_order(w.saturated_bytes(vectors))), out, at)
     with w.loop(vector_end, count, w.width) as (at, _):
         mask = w.mask(builder.sub(count, at))
-        w.write_masked(quantized(w.load_masked(x, mask, w.mul(at, 4))), w.move(out, at), mask)
+        values = w.saturated_bytes([rounded(w.load_masked(x, mask, w.mul(at, 4)))])
+        w.write_masked(limited(values), w.move(out, at), mask)
 
 
 @inline

@@ -4,10 +4,10 @@ First come the `extremes` of rows, which may be cut in parts, then the numbers t
 `asymmetric` makes of them, then `rounded`. `out_padding` gets what stands for 0.
 """
 
-from numba import float32, int64
+from numba import int64
 
 from ...build.kernel import address, inline, kernel
-from ..reduction._sums import largest_of, smallest_of
+from ..reduction._sums import extremes_of
 from ._row_numbers import asymmetric_numbers, int8_of, symmetric_numbers
 
 _LEAST, _GREATEST = range(2)  # what extremes are
@@ -34,10 +34,9 @@ def extremes(x, out, first, last, fault):
     nan does not count.
     """
     for item in range(first, last):
-        row, part, start, end = part_of(item, out.shape[1], x.shape[1])
+        row, _, start, end = part_of(item, out.shape[1], x.shape[1])
         at = address(x) + 4 * (row * x.shape[1] + start)
-        out[row, part, _LEAST] = smallest_of(at, end - start, float32(0.0))
-        out[row, part, _GREATEST] = largest_of(at, end - start, float32(0.0))
+        extremes_of(at, end - start, address(out) + 8 * item)
 
 
 @inline

@@ -151,6 +151,25 @@ def _fold_of(name, start_type, step, join):
     return microkernel(start_type(types.int64, types.int64, start_type))(emit)
 
 
+@microkernel(types.void(*[types.int64] * 3))
+def extremes_of(builder, simd, x, count, out):
+    """The smallest and the largest of `count` elements and 0, to `out`; nan does not count."""
+    w, steps = Writer(builder, simd), (_smaller, _larger)
+    unrolled_end = builder.and_(w.mul(count, 4), WORD(-4 * w.bytes))
+    source, out = w.pointer(x), w.pointer(out)
+    with w.loop(0, unrolled_end, 4 * w.bytes, [w.zero()] * 8) as (at, values):
+        for i in range(4):
+            value = w.load(source, w.add(at, i * w.bytes))
+            for k, step in enumerate(steps):
+                values[4 * k + i] = step(builder, values[4 * k + i], value)
+    results = w.results
+    for k, step in enumerate(steps):
+        first, *others = results[4 * k : 4 * k + 4]
+        for other in others:
+            first = step(builder, first, other)
+        w.store(_folded(w, source, unrolled_end, w.mul(count, 4), first, step, step), out, 4 * k)
+
+
 def _as(builder, value, kind):
     return value if value.type == kind else builder.fpext(value, kind)
 
