@@ -286,6 +286,6 @@ def _dimension(b: Builder, size: Extent) -> Tensor:
         sizes = [b.RESHAPE(_dimension(b, part), np.array([1], np.int32)) for part in parts]
         return b.RESHAPE(reduce(b.BROADCAST_ARGS, sizes), np.zeros(0, np.int32))
     raise ConverterError(
-        f"'{b.origin_name}': the size of the elements of a list depends on its loop; give the "
-        "model's inputs a fixed shape"
+        f"'{b.origin_name}': its loop computes how large the elements of a list are, and a tensor "
+        "holds elements of one size; pad them, or give the model's inputs a fixed shape"
     )

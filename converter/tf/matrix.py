@@ -1,6 +1,7 @@
 """Diagonals and bands of matrices."""
 
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -34,14 +35,25 @@ def matrix_band_part(node, b):
     return x
 
 
-def band_of(node, position):
-    """The lowest and the highest diagonal that a constant input names."""
+def band_of(node, position, b) -> tuple[Any, Any]:
+    """The lowest and the highest diagonal that an input names: a computed one is both, a tensor."""
+    k = node.inputs[position]
+    if k.value is None and k.sizes == ():
+        diagonal = as_int32(k, b)
+        return diagonal, diagonal
     numbers = [int(n) for n in np.ravel(node.constant(position))]
     node.require(
         1 <= len(numbers) <= 2 and numbers[0] <= numbers[-1],
         f"k must be one diagonal or a range of them, got {numbers}",
     )
     return numbers[0], numbers[-1]
+
+
+def before(diagonal, b):
+    """How many rows, and how many columns, the first element of a diagonal has before it."""
+    if isinstance(diagonal, int):
+        return np.int32(max(-diagonal, 0)), np.int32(max(diagonal, 0))
+    return b.MAXIMUM(b.NEG(diagonal), np.int32(0)), b.MAXIMUM(diagonal, np.int32(0))
 
 
 def length_of(diagonal, rows, columns):
@@ -65,14 +77,20 @@ def with_diagonals(x, diagonal, band, row_and_column, align, b):
     Args:
         x: the matrix, or what stands outside of the diagonals.
         diagonal: the elements, a row for each diagonal where the band has more than one.
-        band: the lowest and the highest diagonal.
+        band: the lowest and the highest diagonal, or twice the tensor with the only one.
         row_and_column: 0, 1, ... for each row, and each column; constants where there is a band.
         align: which end of their rows the diagonals are at.
         b: the builder.
     """
     low, high = band
     rows, columns = row_and_column
-    below = b.SUB(b.EXPAND_DIMS(rows, np.int32(1)), columns)
+    row_numbers = b.EXPAND_DIMS(rows, np.int32(1))
+    below = b.SUB(row_numbers, columns)
+    if not isinstance(low, int):
+        last = b.SUB(dimension(diagonal, diagonal.rank - 1, b), np.int32(1))
+        index = b.MINIMUM(b.MINIMUM(row_numbers, columns), last)
+        elements = b.GATHER(diagonal, index, axis=diagonal.rank - 1)
+        return b.SELECT_V2(b.EQUAL(below, b.NEG(low)), elements, x)
     lines = [(low, 0)]
     if low != high:
         n_rows, n_columns = rows.data.size, columns.data.size
@@ -96,9 +114,12 @@ def matrix_diag(node, b):
     diagonal = node.inputs[0]
     if node.type == "MatrixDiag":
         return b.MATRIX_DIAG(diagonal)
-    low, high = band_of(node, 1)
+    low, high = band_of(node, 1, b)
     n_rows, n_columns = (int(node.constant(i)) for i in (2, 3))
     padding = node.inputs[4]
+    if not isinstance(low, int):
+        row_and_column = ranges_around(diagonal, low, (n_rows, n_columns), b)
+        return with_diagonals(padding, diagonal, (low, high), row_and_column, LEFT, b)
     is_zero = padding.value is not None and not np.any(padding.value)
     if low == high == 0 and n_rows == n_columns == -1 and is_zero:
         return b.MATRIX_DIAG(diagonal)
@@ -114,11 +135,27 @@ def matrix_diag(node, b):
     return with_diagonals(padding, diagonal, (low, high), row_and_column, align, b)
 
 
+def ranges_around(diagonal, d, sizes, b):
+    """0, 1, ... for each row and column of the matrix with `diagonal` at `d`, a tensor.
+
+    -1 is a size that nobody gave: of both, the square's; of one, as many as the diagonal needs.
+    """
+    length = dimension(diagonal, diagonal.rank - 1, b)
+    least = [b.ADD(length, n) for n in before(d, b)]
+    if sizes == (-1, -1):
+        least = [b.MAXIMUM(*least)] * 2
+    ends = [
+        n if size == -1 else b.constant(np.int32(size))
+        for n, size in zip(least, sizes, strict=True)
+    ]
+    return [b.RANGE(np.int32(0), end, np.int32(1)) for end in ends]
+
+
 @lower("MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3")
 def matrix_set_diag(node, b):
     """Matrices with some diagonals replaced."""
     x, diagonal = node.inputs[:2]
-    band = (0, 0) if node.type == "MatrixSetDiag" else band_of(node, 2)
+    band = (0, 0) if node.type == "MatrixSetDiag" else band_of(node, 2, b)
     is_band = band[0] != band[1]
     if band == (0, 0) and node.rank(1) == node.rank() - 1:
         return b.MATRIX_SET_DIAG(x, diagonal)
@@ -149,9 +186,10 @@ def diagonal_of(x, d, b):
     rows, columns = (dimension(x, x.rank - k, b) for k in (2, 1))
     if None not in x.dims[-2:]:
         rows, columns = (b.constant(np.int32(n)) for n in x.dims[-2:])
-    length = b.MINIMUM(b.ADD(rows, np.int32(min(d, 0))), b.SUB(columns, np.int32(max(d, 0))))
+    n_rows, n_columns = before(d, b)
+    length = b.MINIMUM(b.SUB(rows, n_rows), b.SUB(columns, n_columns))
     steps = b.RANGE(np.int32(0), b.MAXIMUM(length, np.int32(0)), np.int32(1))
-    first = b.ADD(b.MUL(columns, np.int32(max(-d, 0))), np.int32(max(d, 0)))
+    first = b.ADD(b.MUL(columns, n_rows), n_columns)
     index = b.ADD(b.MUL(steps, b.ADD(columns, np.int32(1))), first)
     return b.GATHER(rows_joined(x, b), index, axis=x.rank - 2)
 
@@ -162,7 +200,7 @@ def matrix_diag_part(node, b):
     x, rank = node.inputs[0], node.rank()
     if node.type == "MatrixDiagPart":
         return diagonal_of(x, 0, b)
-    low, high = band_of(node, 1)
+    low, high = band_of(node, 1, b)
     if low == high:
         return diagonal_of(x, low, b)
     sizes = node.shape()[-2:]

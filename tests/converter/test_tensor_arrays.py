@@ -9,6 +9,7 @@ import pytest
 from support.running import answers, kinds
 
 import flatlite.compat.v1 as tf
+from flatlite.errors import ConverterError
 from flatlite.lite import Interpreter, TFLiteConverter
 
 CONTENT = lzma.decompress(Path(__file__).with_name("tensor_arrays.npz.xz").read_bytes())
@@ -81,3 +82,18 @@ def test_arrays_of_this_graph(name, control_flow_v1):
         content = TFLiteConverter.from_session(session, [x], [y]).convert()
         np.testing.assert_array_equal(session.run(y, {x: value}), value * value)
     np.testing.assert_array_equal(answers(Interpreter(model_content=content), value)[0], value**2)
+
+
+def test_elements_whose_sizes_a_loop_computes(control_flow_v1):
+    """0, then 1 1, then 2 2 2."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        count = tf.placeholder(tf.int32, [], "count")
+        array = tf.TensorArray(tf.float32, count, infer_shape=False)
+
+        def body(i, array):
+            return i + 1, array.write(i, tf.fill([i + 1], tf.cast(i, tf.float32)))
+
+        _, array = tf.while_loop(lambda i, _: i < count, body, (0, array))
+        converter = TFLiteConverter.from_session(session, [count], [array.concat()])
+        with pytest.raises(ConverterError, match="its loop computes how large the elements"):
+            converter.convert()

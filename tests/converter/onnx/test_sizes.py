@@ -7,6 +7,7 @@ from onnx.reference import ReferenceEvaluator
 from onnx_models import REFERENCE, checked, converted, floats, model_of, node
 from running import kinds
 
+from flatlite.converter.onnx.reference.evaluator import evaluate
 from flatlite.errors import UnsupportedOps
 from flatlite.lite import Interpreter, TFLiteConverter
 
@@ -136,6 +137,49 @@ def test_images_smaller_than_a_window_are_none_to_compare_on(kind, litert):
         node("GlobalAveragePool", "eighth", "y"),
     ]
     agrees_at(((1, 3, 16, 24), (2, 3, 19, 17)), free_model(nodes, (5, 3, 16, 24)), litert)
+
+
+def test_images_smaller_than_the_window_of_a_convolution_are_none_to_compare_on(litert):
+    """ONNX Runtime refuses them; without elements there is no mean."""
+    stride = {"strides": [3, 3]}
+    nodes = [
+        node("Conv", "x w", "third", **stride),
+        node("Conv", "third w", "ninth", **stride),
+        node("InstanceNormalization", "ninth scale zeros", "even"),
+        node("GlobalAveragePool", "even", "y"),
+    ]
+    constants = {"w": floats(3, 3, 5, 5), "scale": floats(3), "zeros": floats(3)}
+    model = free_model(nodes, (5, 3, 33, 34), constants)
+    agrees_at(((1, 3, 33, 41), (2, 3, 40, 37)), model, litert, 1e-4)
+
+
+WINDOWS = [
+    ({}, 3, None),
+    ({}, 4, 1),
+    ({"pads": [1, 1]}, 1, None),
+    ({"pads": [1, 1]}, 3, 2),
+    ({"strides": [5]}, 3, None),
+    ({"strides": [5]}, 5, 1),
+    ({"dilations": [9]}, 5, None),
+    ({"dilations": [9]}, 28, 1),
+    ({"auto_pad": "SAME_UPPER"}, 0, None),
+    ({"auto_pad": "SAME_UPPER"}, 1, 1),
+    ({"auto_pad": "VALID"}, 3, None),
+    ({"auto_pad": "VALID"}, 4, 1),
+]
+"""Attributes of a convolution with 4 weights, a length, and how many results ONNX Runtime 1.32
+gives; None where it says "Invalid input shape"."""
+
+
+@pytest.mark.parametrize(("attributes", "length", "count"), WINDOWS)
+def test_the_reference_convolves_what_onnx_runtime_does(attributes, length, count):
+    conv = helper.make_node("Conv", ["x", "w"], ["y"], **attributes)
+    feeds = {"x": floats(2, 1, length), "w": floats(2, 1, 4)}
+    if count is None:
+        with pytest.raises(ValueError, match="smaller than a window"):
+            evaluate(conv, {"": 17}, feeds)
+    else:
+        assert evaluate(conv, {"": 17}, feeds)[0].shape == (2, 2, count)
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,21 @@ CASES |= {
     "singular": (lambda x: tf.linalg.svd(x, compute_uv=False), [ROWS]),
     "eigen": (tf.linalg.eigvalsh, [SYMMETRIC.astype(np.float32)]),
 }
+DIAGONALS = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+for _k, _length in ((0, 3), (2, 2), (-1, 2)):
+    _line = ROWS[:, :_length]
+    CASES |= {
+        f"diagonal_of/{_k}": (lambda x, k: tf.linalg.diag_part(x, k=k), [DIAGONALS, np.int32(_k)]),
+        f"diagonal/{_k}": (lambda x, k: tf.linalg.diag(x, k=k), [_line, np.int32(_k)]),
+        f"diagonal_in_rows/{_k}": (
+            lambda x, k: tf.linalg.diag(x, k=k, num_rows=6, padding_value=7),
+            [_line, np.int32(_k)],
+        ),
+        f"diagonal_set/{_k}": (
+            lambda x, line, k: tf.linalg.set_diag(x, line, k=k),
+            [DIAGONALS, _line, np.int32(_k)],
+        ),
+    }
 
 
 def main():

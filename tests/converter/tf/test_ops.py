@@ -102,7 +102,7 @@ computed: DepthwiseConv2dNativeBackpropInput
 computed: ConcatOffset CropAndResize CumulativeLogsumexp Cumprod IRFFT IRFFT2D MaxPoolV2
 computed: MirrorPadGrad RFFT RFFT2D
 computed: ResizeBicubic Reverse StringToHashBucketFast
-computed: MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixSetDiagV2 MatrixSetDiagV3
+computed: MatrixDiagPartV3 MatrixDiagV2 MatrixSetDiagV3
 computed: StridedSliceGrad TensorStridedSliceUpdate UniqueV2
 computed: IRFFT3D RFFT3D ResizeNearestNeighborGrad
 constants: StringToHashBucketFast UniqueV2
