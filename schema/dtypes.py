@@ -51,7 +51,7 @@ _TF_NAMES = (
     *("uint4", "int2", "uint2", "float4_e2m1fn"),
 )
 """Names by value of TensorFlow's DataType enum."""
-_TF_REFERENCE = 100
+TF_REFERENCE = 100
 """A DataType above this is a reference to the type that is as much smaller."""
 
 _TFLITE_NAMES = tuple(name.lower() for name in tables.TENSOR_TYPE)
@@ -116,10 +116,20 @@ def tf_dtype(enum: int) -> np.dtype:
     >>> tf_dtype(1), tf_dtype(101)
     (dtype('float32'), dtype('float32'))
     """
-    value = enum - _TF_REFERENCE if enum > _TF_REFERENCE else enum
-    if not 0 < value < len(_TF_NAMES):
+    value = enum - TF_REFERENCE if enum > TF_REFERENCE else enum
+    if not is_tf_enum(enum):
         raise ValueError(f"DataType must be in [1, {len(_TF_NAMES)}), got {enum}")
     return _dtype(_TF_NAMES[value])
+
+
+def is_tf_enum(number: int) -> bool:
+    """Whether a number is one of TensorFlow's DataTypes, or of references to them.
+
+    >>> is_tf_enum(1), is_tf_enum(101), is_tf_enum(0)
+    (True, True, False)
+    """
+    value = number - TF_REFERENCE if number > TF_REFERENCE else number
+    return 0 < value < len(_TF_NAMES)
 
 
 def tf_enum(dtype: DTypeLike) -> int:

@@ -156,7 +156,7 @@ def filled(array: np.ndarray, shape: tuple[int, ...], verify: bool) -> np.ndarra
     """`array` in `shape`, its last element repeated."""
     size = int(np.prod(shape))
     if verify and array.shape != shape:
-        raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
+        raise TypeError(f"Expected Tensor's shape: {shape}, but got {array.shape}.")
     if array.size == size:
         return array.reshape(shape)
     if array.shape in ((), (1,)):

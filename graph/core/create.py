@@ -86,6 +86,11 @@ def create(
     with contextlib.ExitStack() as blocks:
         for argument, tensor in zip(signature.inputs, tensors, strict=False):
             if argument.is_reference:
+                if not tensor.is_reference:
+                    raise TypeError(
+                        f"'{kind}' Op requires that input '{argument.name}' be a mutable tensor "
+                        f"(e.g.: a tf.Variable), got {tensor.name}"
+                    )
                 blocks.enter_context(graph_colocation(graph, graph.capture(tensor)))
         return append(graph, kind, scope[:-1], tensors, all_attrs)
 

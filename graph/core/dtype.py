@@ -17,7 +17,8 @@ class DType:
     """An element type under TensorFlow's name; numpy takes it wherever it takes a dtype.
 
     There is one object for each type. It equals numpy's types and names of the type, and has what
-    numpy's dtypes have (`kind`, `itemsize`, `type`) beside what TensorFlow's have.
+    numpy's dtypes have (`kind`, `itemsize`, `type`) beside what TensorFlow's have. A reference to a
+    type, whose name ends in "_ref" and whose number is 100 more, is a type of its own.
 
     Attributes:
         dtype: The numpy dtype.
@@ -30,28 +31,33 @@ class DType:
     (True, True)
     """
 
-    __slots__ = ("dtype", "itemsize", "kind", "name", "type")
+    __slots__ = ("_is_ref_dtype", "dtype", "itemsize", "kind", "name", "type")
     dtype: np.dtype
     name: str
     kind: str
     itemsize: int
     type: type[np.generic]
+    _is_ref_dtype: bool
     _known: ClassVar[dict[np.dtype, DType]] = {}
+    _references: ClassVar[dict[np.dtype, DType]] = {}
 
     def __new__(cls, dtype: DTypeLike | int | bytes) -> DType:
         """The object of a numpy type, or of a name or a number of TensorFlow's."""
         if isinstance(dtype, DType):
             return dtype
-        if dtype == 0 and isinstance(dtype, int):
-            raise TypeError("0 is the number of no type: DT_INVALID")
+        if isinstance(dtype, int) and dtype is not True and not dtypes.is_tf_enum(dtype):
+            raise TypeError(f"{dtype} does not correspond to a valid tensorflow::DataType")
         numpy_dtype = dtype if isinstance(dtype, np.dtype) else _numpy_dtype(dtype)
-        known = cls._known.get(numpy_dtype)
+        is_reference = _names_reference(dtype)
+        objects = cls._references if is_reference else cls._known
+        known = objects.get(numpy_dtype)
         if known is None:
             known = super().__new__(cls)
-            known.dtype, known.name = numpy_dtype, dtypes.tf_name(numpy_dtype)
+            known.dtype, known._is_ref_dtype = numpy_dtype, is_reference
+            known.name = dtypes.tf_name(numpy_dtype) + ("_ref" if is_reference else "")
             known.kind, known.itemsize = numpy_dtype.kind, numpy_dtype.itemsize
             known.type = numpy_dtype.type
-            cls._known[numpy_dtype] = known
+            objects[numpy_dtype] = known
         return known
 
     @classmethod
@@ -82,12 +88,17 @@ class DType:
     @property
     def as_datatype_enum(self) -> int:
         """The number graphs write for it."""
-        return dtypes.tf_enum(self.dtype)
+        return dtypes.tf_enum(self.dtype) + (dtypes.TF_REFERENCE if self._is_ref_dtype else 0)
 
     @property
     def base_dtype(self) -> DType:
-        """The type itself; references are not told apart."""
-        return self
+        """What a reference refers to; else the type itself."""
+        return DType(self.dtype) if self._is_ref_dtype else self
+
+    @property
+    def _as_ref(self) -> DType:
+        """The reference to the type."""
+        return DType(f"{self.base_dtype.name}_ref")
 
     @property
     def real_dtype(self) -> DType:
@@ -129,7 +140,7 @@ class DType:
     @property
     def is_numpy_compatible(self) -> bool:
         """Whether numpy has arrays of its values."""
-        return self.name not in ("resource", "variant")
+        return self.base_dtype.name not in ("resource", "variant")
 
     def __int__(self) -> int:
         return self.as_datatype_enum
@@ -167,14 +178,15 @@ class DType:
         if self.dtype.kind == "f":
             floats = np.finfo(self.dtype)
             return floats.min, floats.max
-        if self.name == "bfloat16":  # that of float32, cut to 16 bits
+        if self.name.startswith("bfloat16"):  # that of float32, cut to 16 bits
             largest = np.array([0x7F7F0000], np.uint32).view(np.float32)[0]
             return -largest, largest
         raise TypeError(f"Cannot find minimum value of {self} with type {self}.")
 
     def is_compatible_with(self, other: DTypeLike | None) -> bool:
-        """Whether it is the same type."""
-        return self == other
+        """Whether it is the same type, or what the other refers to; TypeError for no type."""
+        dtype = as_dtype(cast("DTypeLike", other))
+        return self in (dtype, dtype.base_dtype)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -182,17 +194,18 @@ class DType:
         if other is None:
             return False
         if isinstance(other, np.dtype):
-            return self.dtype == other
+            return self.dtype == other and not self._is_ref_dtype
         try:
-            return self.dtype == _numpy_dtype(cast("DTypeLike", other))
+            numpy_dtype = _numpy_dtype(cast("DTypeLike", other))
+            return self.dtype == numpy_dtype and self._is_ref_dtype == _names_reference(other)
         except (TypeError, ValueError):
             return False
 
     def __hash__(self) -> int:
         return hash(self.dtype)
 
-    def __reduce__(self) -> tuple[type[DType], tuple[np.dtype]]:
-        return DType, (self.dtype,)
+    def __reduce__(self) -> tuple[type[DType], tuple[np.dtype | str]]:
+        return DType, (self.name if self._is_ref_dtype else self.dtype,)
 
     def __str__(self) -> str:
         return f"<dtype: '{self.name}'>"
@@ -209,15 +222,25 @@ def as_dtype(type_value: DTypeLike | int | bytes) -> DType:
     if isinstance(type_value, DType):
         return type_value
     try:
-        if isinstance(type_value, tuple):
-            raise TypeError("no tuple is a type")
+        if isinstance(type_value, (tuple, bytes)) or type_value in (str, bytes):
+            raise TypeError("TensorFlow takes it for no type")
         if isinstance(type_value, (np.ndarray, np.generic)):
             return DType(cast("np.ndarray", type_value).dtype)
-        return DType(type_value)
+        dtypes.tf_enum((dtype := DType(type_value)).dtype)
+        return dtype
     except (TypeError, ValueError):
         raise TypeError(
             f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType."
         ) from None
+
+
+def _names_reference(dtype: object) -> bool:
+    """Whether what a type is made of stands for a reference."""
+    if isinstance(dtype, DType):
+        return dtype._is_ref_dtype
+    if isinstance(dtype, str):
+        return dtype.endswith("_ref")
+    return isinstance(dtype, int) and dtype > dtypes.TF_REFERENCE
 
 
 def as_numpy(dtype: DTypeLike | bytes | int | None) -> np.dtype:

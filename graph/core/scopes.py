@@ -308,6 +308,8 @@ class name_scope:
                 f"`default_name` type ({type(default_name)}) is not a string type. You likely "
                 "meant to pass this into the `values` kwarg."
             )
+        if isinstance(name, bytes):
+            name = name.decode()
         if name is not None and not isinstance(name, str):
             raise TypeError(f"name must be a string, got {name!r}")
         if name is None and default_name is None and values is not None:

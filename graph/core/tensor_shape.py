@@ -410,4 +410,4 @@ def _size_of(dims: Iterable[SupportsIndex | None], dim: SupportsIndex | None) ->
 
 
 def _size(dim: SupportsIndex | None) -> int | None:
-    return Dimension(None if isinstance(dim, int) and dim == -1 else dim).value
+    return Dimension(dim).value

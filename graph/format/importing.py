@@ -231,7 +231,8 @@ def unique_in(names: set[str], stem: str) -> str:
 
 def _message(graph_def: Message | bytes | bytearray | memoryview) -> GraphDef:
     """A message of our own."""
-    if hasattr(graph_def, "SerializeToString"):
+    descriptor = getattr(graph_def, "DESCRIPTOR", None)
+    if descriptor is not None and descriptor.name == "GraphDef":
         graph_def = cast("Message", graph_def).SerializeToString()
     if not isinstance(graph_def, (bytes, bytearray, memoryview)):
         raise TypeError(

@@ -11,6 +11,7 @@ from ..core.graph import Graph, Operation, Tensor
 from ..core.order import Cycle, is_back_edge, ordered
 from ..core.signatures import attributes
 from ..core.signatures.attributes import AttributeReader
+from ..core.signatures.input_checks import runtime_words
 
 if TYPE_CHECKING:
     from ..core.protocols import AttrValue
@@ -113,6 +114,10 @@ class NodeImporter:
                 inputs.append(None)
             else:
                 inputs.append(self.tensor(node.name, reference))
+        if not node.op:
+            raise ModelError(f"Node '{node.name}' does not specify an operation")
+        if not self.arguments:  # those of functions do not say what memory they stand for
+            self._require_memory(node, inputs)
         attrs = self._attributes(node)
         try:
             self.graph.add(
@@ -120,6 +125,20 @@ class NodeImporter:
             )
         except ValueError as error:
             raise ModelError(str(error)) from None
+
+    def _require_memory(self, node: NodeDef, inputs: list[Tensor | None]) -> None:
+        """Raises ModelError where an operation that writes memory reads what is no variable."""
+        signature = self.graph.functions.signature_of(node.op)
+        arguments = signature.inputs if signature else ()
+        for i, (argument, tensor) in enumerate(zip(arguments, inputs, strict=False)):
+            if argument.is_list:
+                return
+            if argument.is_reference and tensor is not None and not tensor.is_reference:
+                dtype = runtime_words(tensor.dtype)
+                raise ModelError(
+                    f"Input {i} of node {node.name} was passed {dtype} from {tensor.name} "
+                    f"incompatible with expected {dtype}_ref."
+                )
 
     def _attributes(self, node: NodeDef) -> dict[str, AttrValue]:
         type_, substitute = node.op, self.substitute

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from ..core.build import ops
 from ..core.create import output
+from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from ..variables.batch_positions import batch_positions
-from ..variables.kinds import ResourceVariable
+from ..variables.kinds import ReferenceVariable, ResourceVariable
 from ..variables.variables import Updated, Variable
 
 if TYPE_CHECKING:
-    from ..core.graph import Tensor
     from ..core.typing import TensorLike
+
+
+def _is_reference(ref: Variable | Tensor) -> bool:
+    """Whether it is memory that operations such as Assign take, not what has methods of its own."""
+    return isinstance(ref, ReferenceVariable) or (isinstance(ref, Tensor) and ref.is_reference)
 
 
 def assign(
@@ -36,8 +41,8 @@ def assign(
 
     Raises ValueError for another shape.
     """
-    if isinstance(ref, ResourceVariable):
-        return ref.assign(value, name=name)
+    if not _is_reference(ref):
+        return cast("Variable", ref).assign(value, name=name)
     attrs = {
         "validate_shape": True if validate_shape is None else validate_shape,
         "use_locking": True if use_locking is None else use_locking,
@@ -62,8 +67,8 @@ def assign_add(
     Raises ValueError for another shape, TypeError for another type; when it runs,
     FailedPreconditionError before the variable has a value.
     """
-    if isinstance(ref, ResourceVariable):
-        return ref.assign_add(value)
+    if not _is_reference(ref):
+        return cast("Variable", ref).assign_add(value)
     return output("AssignAdd", [ref, value], {"use_locking": bool(use_locking)}, name)
 
 
@@ -84,8 +89,8 @@ def assign_sub(
     Raises ValueError for another shape, TypeError for another type; when it runs,
     FailedPreconditionError before the variable has a value.
     """
-    if isinstance(ref, ResourceVariable):
-        return ref.assign_sub(value)
+    if not _is_reference(ref):
+        return cast("Variable", ref).assign_sub(value)
     return output("AssignSub", [ref, value], {"use_locking": bool(use_locking)}, name)
 
 

@@ -43,6 +43,8 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def _rsqrt(x: np.ndarray) -> np.ndarray:
+    if x.dtype.kind == "c":
+        x = x + 0  # -0 becomes 0: TensorFlow's branch cut belongs to the upper half plane
     return 1 / np.sqrt(x.astype(np.float32) if x.dtype.itemsize == 2 else x)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.registry import op
 from ..core.shapes import (
+    Dim,
     Shape,
     as_shape,
     axis_of,
@@ -155,35 +156,49 @@ def _scatter_nd_shape(op: OperationView) -> Shape:
 
 def require_scattered(op: OperationView, shape: Shape, indices: Shape, updates: Shape) -> None:
     """Raises ValueError unless updates are what is put at index tuples into a shape."""
-    if shape is None or indices is None or updates is None or not indices:
+    if not updates or not indices:  # a scalar goes everywhere
+        return
+    n_outer, depth = len(indices) - 1, indices[-1]
+    if shape is None:
+        _require_alike(op, ("indices", indices, 0, n_outer), updates, 0, n_outer)
         return
     known_sizes = (*indices, *updates)
     is_empty = 0 in shape and 0 not in known_sizes and None not in known_sizes
     require(op, not is_empty, "Indices and updates specified for empty input")
-    n_outer, depth = len(indices) - 1, indices[-1]
-    _require_alike(op, ("indices", indices, 0), updates, 0, n_outer)
+    _require_alike(op, ("indices", indices, 0, n_outer), updates, 0, n_outer)
     if depth is not None:
         require(op, depth <= len(shape), f"indices {indices} index deeper than {shape}")
-        _require_alike(op, ("input", shape, depth), updates, n_outer, len(shape) - depth)
+        _require_alike(op, ("input", shape, depth, len(shape)), updates, n_outer, len(updates))
 
 
 def _require_alike(
-    op: OperationView, other: tuple[str, Shape, int], updates: Shape, first: int, count: int
+    op: OperationView,
+    other: tuple[str, tuple[Dim, ...], int, int],
+    updates: tuple[Dim, ...],
+    first: int,
+    end: int,
 ) -> None:
     """Raises ValueError unless dimensions of the updates are those of another shape."""
-    name, shape, start = other
-    ours, theirs = (updates or ())[first : first + count], (shape or ())[start : start + count]
-    fits = len(ours) == count and len((updates or ())[first:]) == count if name == "input" else True
-    fits = fits and all(
-        a is None or b is None or a == b for a, b in zip(ours, theirs, strict=False)
+    name, shape, other_first, other_end = other
+    ours, theirs = updates[first:end], shape[other_first:other_end]
+    if len(ours) != len(theirs):
+        difference = f"Shapes must be equal rank, but are {len(theirs)} and {len(ours)}"
+    else:
+        pairs = enumerate(zip(theirs, ours, strict=True))
+        unequal = [(i, n, m) for i, (n, m) in pairs if None not in (n, m) and n != m]
+        if not unequal:
+            return
+        i, n, m = unequal[0]
+        difference = (
+            f"Dimension {i} in both shapes must be equal, but are {n} and {m}. Shapes are "
+            f"{shown(theirs)} and {shown(ours)}."
+        )
+    words = (
+        f"Dimensions [{other_first},{other_end}) of {name}[shape={shown(shape)}] = {shown(theirs)} "
+        f"must match dimensions [{first},{end}) of updates[shape={shown(updates)}] = "
+        f"{shown(ours)}: {difference}"
     )
-    require(
-        op,
-        fits,
-        f"Dimensions [{start},{start + count}) of {name}[shape={shown(shape)}] = {shown(theirs)} "
-        f"must match dimensions [{first},{first + count}) of updates[shape={shown(updates)}] = "
-        f"{shown(ours)}",
-    )
+    require(op, False, words)
 
 
 @op("ScatterNd", shape=_scatter_nd_shape)

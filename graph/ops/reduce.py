@@ -360,6 +360,8 @@ def _sparse_segment(divisor: Callable[[np.ndarray], np.ndarray]) -> Callable[...
             at = int(wrong[0])
             raise ValueError(f"Bad: indices[{at}] == {indices[at]} out of range [0, {len(x)})")
         n = _require_sorted(indices, ids) if n_segments is None else int(n_segments)
+        if ids.size and ids[-1] >= n:
+            raise ValueError("segment ids must be < num_segments")
         total = _combined(np.add, x[indices], ids, n, 0, wide(x))
         return _divided(total, divisor(np.maximum(np.bincount(ids, minlength=n), 1)))
 
@@ -369,6 +371,8 @@ def _sparse_segment(divisor: Callable[[np.ndarray], np.ndarray]) -> Callable[...
 def _sparse_segment_shape(op: OperationView) -> Shape:
     merged_shapes(op, known(op, 1, 1), known(op, 2, 1))
     last = integers(op, 3) if len(op.inputs) > 3 else None
+    is_count = not last or last[0] >= 0
+    require(op, is_count, "Cannot specify a negative value for num_segments")
     ids = None if isinstance(op.inputs[2], Tensor) else value(op, 2)
     if last is None and len(op.inputs) == 3 and ids is not None:
         last = [int(ids.flat[-1]) + 1 if ids.size else 0]

@@ -324,7 +324,11 @@ def mirror_pad(x: np.ndarray, paddings: np.ndarray, *, mode: bytes) -> np.ndarra
     limit = 1 if mode == b"REFLECT" else 0
     for size, pair in zip(x.shape, paddings.tolist(), strict=True):
         if max(pair) > size - limit:
-            raise ValueError(f"paddings must be no greater than {size - limit}, got {pair}")
+            words = "less than" if limit else "no greater than"
+            raise ValueError(
+                f"paddings must be {words} the dimension size: {pair[0]}, {pair[1]} "
+                f"{'not less than' if limit else 'greater than'} {size}"
+            )
     return np.pad(x, paddings, mode="reflect" if limit else "symmetric")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from typing import TYPE_CHECKING, TypeGuard, cast
 
 import numpy as np
@@ -28,7 +28,12 @@ def fed_parts(
     if isinstance(key, (Tensor, str, bytes)):
         return [(key, value)]
     if isinstance(key, tuple):
-        values = cast("Sequence[npt.ArrayLike]", value)
+        values = cast("Sequence[npt.ArrayLike]", value if isinstance(value, Sized) else [value])
+        if len(key) != len(values):
+            raise ValueError(
+                f"Could not flatten dictionary. Key had {len(key)} elements, but value had "
+                f"{len(values)} elements. Key: {list(key)}, value: {list(values)}."
+            )
         return [pair for part in zip(key, values, strict=True) for pair in fed_parts(*part)]
     if isinstance(key, RaggedTensor):
         names = ("values", "row_splits")

@@ -52,9 +52,12 @@ def _reshape(op: Operation, shapes: Sequence[Sizes], values: Values) -> str | No
     n, sizes = prod(shapes[0]), cast("list[int]", values[1].reshape(-1).tolist())
     if len(sizes) >= MAX_RANK:
         return f"too many dimensions: must be < {MAX_RANK}, but received {len(sizes)}"
+    free = [i for i, size in enumerate(sizes) if size == -1]
+    if len(free) > 1:
+        return f"Only one input size may be -1, not both {free[0]} and {free[1]}"
     start = f"Input to reshape is a tensor with {n} values, but the requested shape"
     known = prod(size for size in sizes if size != -1)
-    return f"{start} requires a multiple of {known}" if -1 in sizes else f"{start} has {known}"
+    return f"{start} requires a multiple of {known}" if free else f"{start} has {known}"
 
 
 def _concat(op: Operation, shapes: Sequence[Sizes], values: Values) -> str | None:

@@ -491,6 +491,11 @@ class Session:
 
     def _feeds(self, feed_dict: FeedDict) -> dict[Tensor, np.ndarray]:
         """Fed values as arrays of their tensors' dtypes."""
+        if not isinstance(feed_dict, Mapping):
+            raise TypeError(
+                "FlattenDictItems: 'dict' must be a dictionary or collection.Mapping type object, "
+                f"instead of '{type(feed_dict).__name__}': feed_dict gives values by tensor."
+            )
         feeds: dict[Tensor, np.ndarray] = {}
         for key, value in feed_dict.items():
             for part_key, part in fed_parts(key, value):

@@ -193,7 +193,7 @@ def test_while_structures(session):
 def test_errors():
     with tf.Graph().as_default():
         x = tf.constant([1.0])
-        with pytest.raises(TypeError, match="pred must not be a Python bool"):
+        with pytest.raises(TypeError, match="'pred' must not be a Python bool"):
             tf.cond(True, lambda: x, lambda: x)
         with pytest.raises(TypeError, match="'false_fn' must be callable"):
             tf.cond(tf.constant(True), lambda: x, x)

@@ -1,5 +1,7 @@
 """`tf.import_graph_def`: what it adds, maps and gives back."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -48,3 +50,21 @@ def test_errors(message):
             tf.import_graph_def(message, [1])
         with pytest.raises(ValueError, match="requires a non-empty `name` if `input_map`"):
             tf.import_graph_def(message, {"double": np.float32([7])}, name="")
+
+
+def test_refused_nodes():
+    """TensorFlow refuses, too, nodes that write what is no variable, or are of no type."""
+    message = tf.GraphDef()
+    value = message.node.add(name="C", op="Placeholder")
+    value.attr["dtype"].type = tf.float32.as_datatype_enum
+    write = message.node.add(name="B", op="Assign", input=["C", "C"])
+    write.attr["T"].type = tf.float32.as_datatype_enum
+    words = "Input 0 of node B was passed float from C:0 incompatible with expected float_ref."
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=re.escape(words)):
+        tf.import_graph_def(message, name="")
+    write.op = ""
+    with tf.Graph().as_default():
+        with pytest.raises(ValueError, match="Node 'B' does not specify an operation"):
+            tf.import_graph_def(message, name="")
+        with pytest.raises(TypeError, match="Argument `graph_def` must be a GraphDef proto"):
+            tf.import_graph_def(tf.NodeDef())

@@ -28,6 +28,8 @@ VARIABLES = (
     GraphKeys.GLOBAL_STEP,
 )
 """Collections whose items are variables, each as a VariableDef message."""
+AS_MESSAGES = (*VARIABLES, GraphKeys.SAVERS, GraphKeys.QUEUE_RUNNERS)
+"""Collections whose items are written as messages; what is in others is written by its name."""
 UNBOUND_COLLECTION = "unbound_inputs"
 """The collection with the tensors that a scope reads from outside of it."""
 NUMBERS = {bool: "int64_list", int: "int64_list", float: "float_list"}
@@ -151,7 +153,7 @@ def _write_collection(message, key: str, items: list, scope: str | None) -> None
     """Writes a collection; one with items that have no form in a message is left out."""
     if not items:
         return
-    rows = [_written(item, scope) for item in items]
+    rows = [_written(item, scope, key in AS_MESSAGES) for item in items]
     kinds = {kind for kind, _ in rows}
     kind = kinds.pop() if len(kinds) == 1 else None
     if kind is not None:
@@ -170,16 +172,13 @@ def _write_contexts(
             message.collection_def[key].bytes_list.value.append(content)
 
 
-def _written(item, scope: str | None) -> tuple[str | None, Any]:
+def _written(item, scope: str | None, as_message: bool) -> tuple[str | None, Any]:
     """The kind of list an item belongs to, and its form there."""
-    if isinstance(item, Variable):
-        definition = item.to_proto(scope and scope.rstrip("/"))
-        return "bytes_list", definition.SerializeToString(deterministic=True)
-    if hasattr(item, "to_proto"):
+    if as_message and hasattr(item, "to_proto"):
         definition = item.to_proto(export_scope=scope and scope.rstrip("/"))
         if definition is not None:
             return "bytes_list", definition.SerializeToString(deterministic=True)
-    if isinstance(item, Tensor | Operation):
+    if isinstance(item, Tensor | Operation | Variable):
         return "node_list", without_scope(item.name, scope)
     if isinstance(item, str | bytes):
         return "bytes_list", item.encode() if isinstance(item, str) else item

@@ -122,11 +122,15 @@ class Optimizer:
             the loss does not depend on the variable.
 
         Raises:
-            TypeError: `var_list` holds something else than variables.
+            TypeError: `var_list` holds something else than variables, or the function gives no
+                tensor.
             ValueError: There are no variables, or an argument is not known.
         """
         is_function = callable(loss)
         loss = loss() if callable(loss) else loss
+        if is_function and not hasattr(loss, "dtype"):
+            name = type(loss).__name__
+            raise TypeError(f"Can not convert a {name} into a Tensor or Operation.")
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "

@@ -29,7 +29,7 @@ def output_dtypes(op: Operation, n_outputs: int) -> Sequence[DTypeAttr | None]:
 _WORDS = {"float32": "float", "float64": "double", "float16": "half"}
 
 
-def _words(dtype: DTypeAttr) -> str:
+def runtime_words(dtype: DTypeAttr) -> str:
     """A type as the runtime's messages have it."""
     name = tf_name(dtype)
     return _WORDS.get(name, name)
@@ -69,7 +69,7 @@ def _check_inputs(op: Operation, signature: Signature) -> None:
     expected = signature.input_dtypes(op.get_attr)
     inputs = op.all_inputs
     if len(expected) != len(inputs):
-        names = ", ".join(map(_words, expected))
+        names = ", ".join(map(runtime_words, expected))
         raise ValueError(
             f"NodeDef expected inputs '{names}' do not match {len(inputs)} inputs specified"
         )
@@ -79,6 +79,6 @@ def _check_inputs(op: Operation, signature: Signature) -> None:
                 raise ValueError(f"input {i} is missing")
         elif tensor.dtype is not None and tensor.dtype != dtype:
             raise ValueError(
-                f"Input {i} of node {op.name} was passed {_words(tensor.dtype)} from "
-                f"{tensor.name} incompatible with expected {_words(dtype)}."
+                f"Input {i} of node {op.name} was passed {runtime_words(tensor.dtype)} from "
+                f"{tensor.name} incompatible with expected {runtime_words(dtype)}."
             )

@@ -504,5 +504,12 @@ def ensure_shape(x: TensorLike, shape: ShapeLike | None, name: str | None = None
 
 
 def broadcast_static_shape(shape_x: ShapeLike | None, shape_y: ShapeLike | None) -> TensorShape:
-    """The shape to which two shapes broadcast."""
-    return TensorShape(shapes.broadcast(as_shape(shape_x), as_shape(shape_y)))
+    """The shape to which two shapes broadcast; ValueError when they do not."""
+    x, y = TensorShape(shape_x), TensorShape(shape_y)
+    try:
+        return TensorShape(shapes.broadcast(x.as_shape(), y.as_shape()))
+    except ValueError:
+        raise ValueError(
+            "Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension "
+            f"pair they are either equal or one of them is 1. Received: {x} and {y}."
+        ) from None

@@ -62,7 +62,7 @@ def cond(
     if not callable(false_fn):
         raise TypeError("'false_fn' must be callable.")
     if isinstance(pred, bool):
-        raise TypeError("pred must not be a Python bool")
+        raise TypeError("'pred' must not be a Python bool.")
     with name_scope(name, "cond", [pred]) as scope:
         condition = convert_to_tensor(pred, name="pred")
         if condition.dtype != np.bool_:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ....schema.errors import OutOfRangeError
 from ...core.registry import add_row
-from ...core.shapes import Shape, merged, merged_shapes, same, scalar
+from ...core.shapes import Shape, merged, merged_shapes, require, same, scalar
 from ..gather import require_indices, require_scattered, scattered
 from ..slice import strided_index
 from .state import declared_shape
@@ -164,6 +164,7 @@ def _rows_changed(op: OperationView) -> Shape | list[Shape]:
 def _parts_changed(op: OperationView) -> Shape | list[Shape]:
     """The variable's shape; there is a part for each of the index tuples."""
     shape = _referred_shape(op)
+    require(op, op.inputs[2].sizes != (), "Shape must be at least rank 1 but is rank 0")
     require_scattered(op, shape, op.inputs[1].sizes, op.inputs[2].sizes)
     return [] if op.type.startswith("Resource") else shape
 

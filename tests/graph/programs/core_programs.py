@@ -522,6 +522,61 @@ def sparse_or_dense(tf):
         ]
 
 
+@program
+def reference_types(tf):
+    """References to types are types of their own."""
+    reference, plain = tf.as_dtype("float32_ref"), tf.float32
+    return [
+        [reference.name, reference.as_datatype_enum, str(reference), repr(reference)],
+        [reference.base_dtype.name, plain.base_dtype.name, plain._as_ref is reference],
+        [reference._is_ref_dtype, plain._is_ref_dtype, tf.as_dtype(101) is reference],
+        [reference == plain, plain == reference, plain == 101, reference == 101],
+        [plain == "float32_ref", reference == "float32_ref", reference == "float32"],
+        [plain.is_compatible_with(reference), reference.is_compatible_with(plain)],
+        [reference.is_floating, reference.size, reference.is_numpy_compatible],
+        pickle.loads(pickle.dumps(reference)) == reference,
+        [tf.as_dtype("complex64_ref").is_complex, tf.as_dtype("qint8_ref").is_quantized],
+    ]
+
+
+@program
+def own_collections(tf):
+    """Variables in collections of one's own are written by name, and read as tensors."""
+    with tf.Graph().as_default():
+        v = tf.get_variable("v", [2], use_resource=False)
+        tf.add_to_collection("mine", v)
+        tf.add_to_collection("counts", 3)
+        message = tf.train.export_meta_graph()
+    kinds = {
+        key: message.collection_def[key].WhichOneof("kind")
+        for key in ("mine", "counts", "variables")
+    }
+    with tf.Graph().as_default() as graph:
+        tf.train.import_meta_graph(message)
+        mine = [item.name for item in graph.get_collection("mine")]
+    return [kinds, list(message.collection_def["mine"].node_list.value), mine]
+
+
+@program
+def words_of_runs(tf):
+    """What runs say of sizes that do not fit, and what complex numbers give."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([[1.0, 2.0, 3.0]])
+
+        def words(tensor):
+            return error(lambda: session.run(tensor))[1].splitlines()[-2]
+
+        sizes = tf.placeholder_with_default([-1, -1], [2])
+        root = session.run(tf.rsqrt(tf.constant([complex(-4.0, -0.0), complex(-4.0, 0.0)])))
+        return [
+            words(tf.reshape(x, sizes)),
+            words(tf.pad(x, [[0, 0], [4, 1]], "REFLECT")),
+            words(tf.pad(x, [[0, 0], [4, 1]], "SYMMETRIC")),
+            words(tf.sparse_segment_sum(x[0], [0, 1], [0, 1], num_segments=1)),
+            [root.imag.tolist(), tf.add(1, 2, name=b"sum").name],
+        ]
+
+
 def outcomes(tf):
     """What each program gives, those of place_programs, too."""
     return {function.__name__: function(tf) for function in PROGRAMS}
