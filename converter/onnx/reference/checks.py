@@ -115,21 +115,7 @@ def right_direction(_: Attributes, start: Any, limit: Any, delta: Any) -> None:
     require((limit - start) * delta >= 0 and delta != 0, f"{delta} must lead to {limit}")
 
 
-def whole_window(attributes: Attributes, x: np.ndarray, w: np.ndarray, *operands: Any) -> None:
-    """ONNX Runtime convolves no image that is smaller than a window."""
-    sizes, windows = np.array(x.shape[2:]), np.array(w.shape[2:])
-    pads = np.array(attributes.get("pads", np.zeros(2 * sizes.size, int)))
-    if attributes.get("auto_pad", b"NOTSET").startswith(b"SAME"):
-        windows, pads = np.ones_like(windows), np.zeros_like(pads)
-    spans = (windows - 1) * np.array(attributes.get("dilations", np.ones_like(windows))) + 1
-    padded = sizes + pads.reshape(2, -1).sum(0)
-    is_whole = bool((spans <= padded).all() and sizes.all())
-    require(is_whole, f"the image {x.shape[2:]} is smaller than a window")
-
-
 CHECKS: dict[str, Callable[..., None]] = {
-    "Conv": whole_window,
-    "ConvInteger": whole_window,
     "AffineGrid": same_batch,
     "Div": no_zeros,
     "MaxUnpool": distinct_elements,

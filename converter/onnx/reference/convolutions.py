@@ -25,8 +25,10 @@ def convolution(
         raise ValueError(f"{x.shape[1]} channels, filters {filters.shape} in {group} groups")
     strides, dilations = (attributes.get(name, [1] * n) for name in ("strides", "dilations"))
     axes = sliding({**attributes, "kernel_shape": size}, x.shape[2:])
-    if any(axis.positions.max(initial=0) >= axis.size + axis.pads[1] for axis in axes):
-        raise ValueError(f"the image {x.shape[2:]} is smaller than the window {size}")
+    if any(
+        not axis.positions.size or axis.positions.max() >= axis.size + axis.pads[1] for axis in axes
+    ):
+        raise ValueError(f"the image {x.shape[2:]} is smaller than a window")
     kind = np.float64 if x.dtype.kind in "iu" or x.dtype.itemsize > 4 else np.float32
     images = np.pad(x, [(0, 0), (0, 0), *(axis.pads for axis in axes)]).astype(kind, copy=False)
     images = images.reshape(len(x), group, -1, *images.shape[2:])
