@@ -79,7 +79,7 @@ def test_within_few_units(units, run_kernel, name):
 
 
 @pytest.mark.parametrize(("name", "most", "beyond"), [("gelu", 7, 1 / 500), ("gelu_tanh", 4, 0)])
-@pytest.mark.parametrize("limit", [4.5, 9])
+@pytest.mark.parametrize("limit", [4.5, 6, 9])
 def test_usual_numbers(units, run_kernel, name, most, beyond, limit):
     """No number among them that lets its neighbours take the form for all numbers."""
     x = np.random.default_rng(2).uniform(-limit, limit, 40_000).astype(np.float32)
@@ -88,6 +88,19 @@ def test_usual_numbers(units, run_kernel, name, most, beyond, limit):
     off = np.abs(got - exact) / np.spacing(np.abs(exact).astype(np.float32))
     assert off.max() <= most
     assert (off > units).mean() <= beyond
+
+
+@pytest.mark.parametrize("name", ["exp", "gelu", "gelu_tanh"])
+def test_runs_of_unusual_numbers(units, run_kernel, name):
+    """Alone, together with a neighbour, and more than the form for all numbers takes in a call."""
+    x = np.random.default_rng(3).uniform(-4, 4, 12_345).astype(np.float32)
+    far = 95 if name == "exp" else 12
+    for begin, n in ((77, 1), (640, 64), (2000, 500), (4096, 4096), (12_200, 145)):
+        x[begin : begin + n] -= np.float32(far)
+    got = run_kernel(f"unary.{name}", x, out=(x.shape, x.dtype), split=x.size)
+    exact = EXACT[name](x.astype(np.longdouble))
+    off = np.abs(got - exact) / np.spacing(np.abs(exact).astype(np.float32))
+    assert off.max() <= max(units, 7)
 
 
 SPECIAL = np.float32([np.inf, -np.inf, np.nan, 0.0, -0.0])

@@ -18,6 +18,8 @@ from ...build.vector import DOUBLE, FLOAT, INT, WORD, Writer
 _POINTS = {FLOAT: INT, DOUBLE: WORD}
 _UNROLL, _FEW_REGISTERS = 4, 16
 """Vectors at a time, as each instruction of a formula waits for the one before."""
+_STRETCH = 16
+"""Steps of a loop that another microkernel does in one call, where the step before was its own."""
 _ESTIMATES = 16
 """float32 in the vectors of processors that estimate roots to 14 bits (AVX-512)."""
 _ROUGH_ESTIMATES = {
@@ -376,14 +378,14 @@ class _Loops:
         for n in (unroll * w.width, w.width):
             end, kind = builder.and_(count, WORD(-n)), ir.VectorType(FLOAT, n)
             with w.loop(begin, end, n, carried) as (i, values):
-                at = w.mul(i, 4)
-                vectors = [w.load(x, at, kind) for x in sources]
                 if self.otherwise is None:
+                    at = w.mul(i, 4)
+                    vectors = [w.load(x, at, kind) for x in sources]
                     value = self._result(vectors, scalars)
                     w.store(value, out, at)
                     values[:] = self._carry_on(values, value, vectors[0])
                 else:
-                    self._write_either(sources, out, at, vectors, scalars)
+                    values[:] = [self._write_either(sources, out, (i, end, n), scalars, values[0])]
             carried, begin = w.results, end
         if self.otherwise is not None:
             with builder.if_then(builder.icmp_signed("<", begin, count)):
@@ -402,10 +404,12 @@ class _Loops:
         return builder.zext(_is_everywhere(builder, w.results[0]), WORD)
 
     def _at_first(self) -> list[ir.Value]:
-        """What the loops carry on, at first: sums, or whether all is within."""
+        """What the loops carry on, at first: sums, whether all is within, or where a call ended."""
+        if self.otherwise is not None:
+            return [WORD(-1)]
         if self.total:
             return [ir.Constant(ir.VectorType(DOUBLE, self.w.width), None)]
-        if self.within is not None and self.otherwise is None:
+        if self.within is not None:
             return [self._everywhere()]
         return []
 
@@ -434,21 +438,36 @@ class _Loops:
         self,
         sources: list[ir.Value],
         out: ir.Value,
-        at: ir.Value,
-        vectors: list[ir.Value],
+        span: tuple[ir.Value, ir.Value, int],
         scalars: list[ir.Value],
-    ) -> None:
-        """Results of `vectors`, by `otherwise` in a function of its own: it needs all registers."""
-        w, builder = self.w, self.w.builder
+        done: ir.Value,
+    ) -> ir.Value:
+        """Results of `n` elements from i on, of those up to `end`: `span` is (i, end, n).
+
+        By `otherwise` in a function of its own: it needs all registers. That does many elements
+        where those before were its own, too. `done` is where its last call ended, or this one's.
+        """
+        w, builder, (i, end, n) = self.w, self.w.builder, span
         assert self.within is not None
-        mask = _all_within(
-            builder, self._everywhere(), self.within(FloatVector(w, vectors[0])), None
-        )
-        with builder.if_else(_is_everywhere(builder, mask), likely=True) as (usual, other):
-            with usual:
-                w.store(self._result(vectors, scalars), out, at)
-            with other:
-                self._call_other(sources, out, at, WORD(vectors[0].type.count), scalars)
+        ends = [(done, builder.block)]
+        with builder.if_then(builder.icmp_signed("<=", done, i), likely=True):
+            at, kind = w.mul(i, 4), ir.VectorType(FLOAT, n)
+            vectors = [w.load(x, at, kind) for x in sources]
+            is_within = self.within(FloatVector(w, vectors[0]))
+            mask = _all_within(builder, self._everywhere(), is_within, None)
+            with builder.if_else(_is_everywhere(builder, mask), likely=True) as (usual, other):
+                with usual:
+                    w.store(self._result(vectors, scalars), out, at)
+                    branches = [(done, builder.block)]
+                with other:
+                    follows = builder.icmp_signed("==", done, i)
+                    many = builder.select(follows, WORD(_STRETCH * n), WORD(n))
+                    left = builder.sub(end, i)
+                    count = builder.select(builder.icmp_signed("<", many, left), many, left)
+                    self._call_other(sources, out, at, count, scalars)
+                    branches.append((builder.add(i, count), builder.block))
+            ends.append((_joined(builder, branches), builder.block))
+        return _joined(builder, ends)
 
     def _call_other(
         self,
@@ -466,6 +485,14 @@ class _Loops:
         kind = ir.FunctionType(ir.VoidType(), [argument.type for argument in arguments])
         function = cgutils.get_or_insert_function(builder.module, kind, self.otherwise.symbol)
         builder.call(function, arguments)
+
+
+def _joined(builder, branches):
+    """The word that the branch taken gives, of pairs of words and last blocks."""
+    word = builder.phi(WORD)
+    for branch in branches:
+        word.add_incoming(*branch)
+    return word
 
 
 def _all_within(builder, so_far, mask, lanes):

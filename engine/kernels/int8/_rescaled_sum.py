@@ -127,21 +127,49 @@ def _numbers(w, numbers, count):
 
 
 def _away_lines(w, numbers, flip):
-    """(a * p + b * q + c) >> s with halves away from 0.
-
-    `numbers` are p, q, c, s, the limits, and beyond FORM the total of what is 0, and what totals
-    below it have less.
-    """
+    """What `_away_blocks` makes of vectors of int32."""
     b = w.builder
-    p, q, c, s, *_, pivot, less = (w.splat(number) for number in _numbers(w, numbers, FORM + 3))
-    c = _less_flips(w, c, p, q, flip)
+    *_, pivot, coarse, fine, c, less = _numbers(w, numbers, FORM + 8)
+    factors = [_halves(w, pair) for pair in (coarse, fine)]
+    pivot, c, less = map(w.splat, (pivot, c, less))
 
-    def total(x, y):
-        value = b.add(b.add(b.mul(x, p), b.mul(y, q)), c)
-        below = b.select(b.icmp_signed("<", value, pivot), less, w.splat(0))
-        return b.ashr(b.sub(value, below), s)
+    def total(*operands):
+        x, y = (b.sub(operand, w.splat(flip)) for operand in operands)
+        coarse, fine = (b.add(b.mul(x, p), b.mul(y, q)) for p, q in factors)
+        value = b.add(b.shl(coarse, w.splat(8)), b.ashr(fine, w.splat(7)))
+        return b.ashr(_away(w, b.add(value, c), pivot, less), w.splat(16))
 
     return lambda pairs: [total(*pair) for pair in pairs]
+
+
+def _halves(w, pair):
+    """The lower and the upper int16 of a number, as vectors of int32."""
+    b = w.builder
+    return [w.splat(b.ashr(x, INT(16))) for x in (b.shl(pair, INT(16)), pair)]
+
+
+def _away(w, total, pivot, less):
+    """A total, `less` lower where it is below `pivot`."""
+    b = w.builder
+    below = b.sext(b.icmp_signed("<", total, pivot), w.i32_vector)
+    return b.sub(total, b.and_(below, less))
+
+
+def _away_blocks(w, numbers, flip):
+    """(a * p + b * q + c) >> 16 with halves away from 0, by the sums of `_fine_totals`.
+
+    Beyond FORM `numbers` have in the third place the total of what is 0, then both pairs of factors
+    and what is added, and what totals below that of 0 have less.
+    """
+    totals = _fine_totals(w, numbers)
+    limits = [w.builder.trunc(n, BYTE) for n in _numbers(w, numbers, FORM)[_LOW:]]
+    *_, pivot, _, _, _, less = (w.splat(n) for n in _numbers(w, numbers, FORM + 8))
+
+    def write(operands, target, at):
+        values = [_away(w, x, pivot, less) for x in totals(*(x.block(at) for x in operands))]
+        w.write(_limited(w, w.upper_halves_as_bytes(values), limits, flip), target, at)
+
+    return write
 
 
 def _near_lines(w, numbers, flip):
@@ -194,31 +222,46 @@ def _exact_totals(w, numbers, flip):
     return exact
 
 
-def _near_blocks(w, numbers, flip):
-    """The same for a block, with 16 bits of fraction.
+def _fine_totals(w, numbers):
+    """What makes of blocks of a and b four vectors of a * p + b * q + c in units of 2 ** -16.
 
     Pairs of an a and a b are 16 bits each, 256 times as large: multiplied by the factors in units
-    of 2 ** -8, and by what these lack in units of 2 ** -23. Beyond FORM and below what lines are
-    not sure `numbers` have the signs of both operands in the total, as 0 or -1, both pairs of
-    factors, what is added, and below what a fraction is not sure; then the terms of
-    rescaled_simd.py.
+    of 2 ** -8, and by what these lack in units of 2 ** -23. `numbers` have both pairs of factors
+    and what is added in the places FORM + 4 to 6.
     """
-    b, lines = w.builder, _near_lines(w, numbers, flip)
-    coarse, fine, c, unsure = (w.splat(n) for n in _numbers(w, numbers, FORM + 8)[-4:])
-    limits = [b.trunc(n, BYTE) for n in _numbers(w, numbers, FORM)[_LOW:]]
+    b = w.builder
+    coarse, fine, c = (w.splat(n) for n in _numbers(w, numbers, FORM + 7)[-3:])
     shorts = ir.VectorType(SHORT, 2 * w.width)
     coarse, fine = (b.bitcast(factors, shorts) for factors in (coarse, fine))
     zeros = ir.Constant(ir.VectorType(BYTE, 4 * w.width), None)
 
-    def write(operands, target, at):
-        pair, totals = [x.block(at) for x in operands], []
+    def totals(*pair):
+        sums = []
         for half in (False, True):
             turns = w.bytes_in_lanes(*pair, half)
             for quarter in (False, True):
                 shifted = b.bitcast(w.bytes_in_lanes(zeros, turns, quarter), shorts)
                 rest = b.ashr(w.sums_of_pairs(shifted, fine), w.splat(15))
                 total = b.add(w.sums_of_pairs(shifted, coarse), rest)
-                totals.append(b.add(total, c))
+                sums.append(b.add(total, c))
+        return sums
+
+    return totals
+
+
+def _near_blocks(w, numbers, flip):
+    """The same for a block, by the sums of `_fine_totals`.
+
+    Beyond FORM and below what lines are not sure `numbers` have the signs of both operands in the
+    total, as 0 or -1, both pairs of factors, what is added, and below what a fraction is not sure;
+    then the terms of rescaled_simd.py.
+    """
+    b, lines, fine_totals = w.builder, _near_lines(w, numbers, flip), _fine_totals(w, numbers)
+    unsure = w.splat(_numbers(w, numbers, FORM + 8)[-1])
+    limits = [b.trunc(n, BYTE) for n in _numbers(w, numbers, FORM)[_LOW:]]
+
+    def write(operands, target, at):
+        totals = fine_totals(*(x.block(at) for x in operands))
         is_sure = w.no_lower_half_below(totals, unsure)
         with b.if_else(is_sure, likely=True) as (quick, slow):
             with quick:
@@ -253,6 +296,6 @@ def _products(w, numbers, flip):
     return lambda pairs: [total(*pair) for pair in pairs]
 
 
-away_lines = {flip: _pairs(_away_lines, flip) for flip in FLIPS}
+away_lines = {flip: _pairs(_away_lines, flip, _away_blocks) for flip in FLIPS}
 near_lines = {flip: _pairs(_near_lines, flip, _near_blocks) for flip in FLIPS}
 products = {flip: _pairs(_products, flip) for flip in FLIPS}

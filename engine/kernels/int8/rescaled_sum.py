@@ -4,7 +4,7 @@
 
 is what every pair of bytes rounds to unless the exact sum lies next to a half: usually a few dozen
 pairs of 65536, and vectors that have no such pair go by the line. Where halves abound, `fit` looks
-for a line that takes them away from zero, goes through all pairs, and says whether it is right.
+for one that takes them away from zero, goes through all pairs, and says whether it is right.
 """
 
 from numba import int64
@@ -14,7 +14,7 @@ from ...build.kernel import inline, kernel
 from ...tiling import AWAY_SUM_FORM, FORM, NEAR_SUM_FORM
 from ._rescaling import HIGH, LOW, RESCALING, exact
 
-_LEAST_AWAY, _MOST_AWAY = 128, 4096  # how far halves and what is near them go away from 0
+_AWAY = (0, 8, 64)  # by how much more what is near halves goes away from 0, in units of 2 ** -16
 _P, _Q, _C, _S = range(4)  # what a line has; `guess` goes on with zero points
 _A_ZERO, _B_ZERO, _ERROR, _SIGNS = range(4, 8)
 _A_COARSE, _B_COARSE, _A_FINE, _B_FINE, _CONSTANT, _UNSURE = range(9, 15)
@@ -33,29 +33,35 @@ def _contributions_of_b(guess, b_terms):
 
 
 @inline
+def _fine_total(guess, i, j):
+    """What _fine_totals of _rescaled_sum.py makes of i and j, by the same steps."""
+    coarse = i * guess[_A_COARSE] + j * guess[_B_COARSE]
+    fine = i * guess[_A_FINE] + j * guess[_B_FINE]
+    return (coarse << 8) + (fine >> 7) + guess[_CONSTANT]
+
+
+@inline
 def _fits_away(rescaling, guess, b_terms, out_line):
     """Whether the first form is right, whose numbers then are in `out_line`."""
-    p, q, s = guess[_P], guess[_Q], guess[_S]
     low, high = rescaling[LOW], rescaling[HIGH]
-    pivot = guess[_C] + guess[_A_ZERO] * p + guess[_B_ZERO] * q
-    away = int64(_LEAST_AWAY)
-    while away <= _MOST_AWAY:
-        c, zero, less, n_wrong, i = guess[_C] + away, pivot + away, 2 * away, int64(0), 0
+    pivot = _fine_total(guess, guess[_A_ZERO], guess[_B_ZERO])
+    for more in _AWAY:
+        less, n_wrong, i = guess[_UNSURE] + 2 * more, int64(0), 0
         while i < 256 and n_wrong == 0:
-            begin, a_term = (i - 128) * p + c, (i - 128) << (guess[_LEFT] - 1)
+            a_term = (i - 128) << (guess[_LEFT] - 1)
             a_term = -a_term if guess[_SIGNS] else a_term
             for j in range(256):
-                total = begin + (j - 128) * q
-                value = (total - (less if total < zero else 0)) >> s
+                total = _fine_total(guess, i - 128, j - 128)
+                value = (total + more - (less if total < pivot else 0)) >> 16
                 fitted = min(max(value, low), high)
                 n_wrong += fitted != exact(a_term + b_terms[j], rescaling)
             i += 1
         if n_wrong == 0:
-            out_line[_P], out_line[_Q], out_line[_C], out_line[_S] = p, q, c, s
-            out_line[FORM], out_line[FORM + 1] = AWAY_SUM_FORM, zero
-            out_line[FORM + 2] = less
+            _fine_numbers(guess, out_line)
+            out_line[FORM], out_line[FORM + 3] = AWAY_SUM_FORM, pivot + more
+            out_line[FORM + 6] += more
+            out_line[FORM + 7] = less
             return True
-        away *= 2
     return False
 
 
@@ -63,12 +69,9 @@ def _fits_away(rescaling, guess, b_terms, out_line):
 def _n_near(guess):
     """How many pairs of 65536 the second form is not sure of."""
     n = int64(0)
-    for i in range(256):
-        coarse, fine = (i - 128) * guess[_A_COARSE], (i - 128) * guess[_A_FINE]
+    for i in range(-128, 128):
         for j in range(-128, 128):
-            rest = (fine + j * guess[_B_FINE]) >> 7
-            total = ((coarse + j * guess[_B_COARSE]) << 8) + rest + guess[_CONSTANT]
-            n += (total & 0xFFFF) < guess[_UNSURE]
+            n += (_fine_total(guess, i, j) & 0xFFFF) < guess[_UNSURE]
     return n
 
 
@@ -80,9 +83,17 @@ def _near(guess, out_line):
     out_line[FORM], out_line[FORM + 1] = NEAR_SUM_FORM, 2 * guess[_ERROR] << (32 - guess[_S])
     for i in range(2):
         out_line[FORM + 2 + i] = guess[_SIGNS + i]
+    _fine_numbers(guess, out_line)
+    out_line[FORM + 7] = guess[_UNSURE]
+
+
+@inline
+def _fine_numbers(guess, out_line):
+    """The factors of fine totals, and what these add, in `out_line`."""
+    for i in range(2):
         a, b = guess[_A_COARSE + 2 * i], guess[_B_COARSE + 2 * i]
         out_line[FORM + 4 + i] = (b << 16) | (a & 0xFFFF)
-        out_line[FORM + 6 + i] = guess[_CONSTANT + i]
+    out_line[FORM + 6] = guess[_CONSTANT]
 
 
 @kernel("parameters:int64[lines,*] scratch:int64[*] out_lines:int64[lines,*]")
