@@ -13,6 +13,9 @@ BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+# Hundreds of tests start a Python: each would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-all test-pythons test-tf test-keras fuzz operators targets support arenas stubs bitcode symbols check dev bench wheel clean
 
 demo: $(VENV)/.core

@@ -8,7 +8,7 @@ from explore import report
 
 N_PROGRAMS = 1000  # of each kind
 N_SHARDS = 50  # of them
-N_QUICK = 15  # shards that the default run has
+N_QUICK = 10  # shards that the default run has
 N_SIZES = 4  # at which each is run
 
 
