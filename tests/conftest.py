@@ -5,9 +5,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-os.environ.setdefault(
-    "OPENBLAS_NUM_THREADS", "1"
-)  # read as numpy is imported; `-n` has a core each
+# BLAS reads it as numpy is imported: the processes of `-n` have all cores.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings

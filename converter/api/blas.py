@@ -9,7 +9,7 @@ from ...engine.run.thread_pool import available_processors
 
 
 def limited_threads() -> AbstractContextManager[object]:
-    """A block in which BLAS has no more threads than there are idle processors, but one.
+    """A block in which BLAS has at most as many threads as processors are idle, and at least one.
 
     Its threads wait for each other at every product: where other work has the processors, two of
     them are ten times slower than one (a product of 192 x 64 x 3136 on two busy cores).

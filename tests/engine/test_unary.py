@@ -100,7 +100,7 @@ def test_runs_of_unusual_numbers(units, run_kernel, name):
     got = run_kernel(f"unary.{name}", x, out=(x.shape, x.dtype), split=x.size)
     exact = EXACT[name](x.astype(np.longdouble))
     off = np.abs(got - exact) / np.spacing(np.abs(exact).astype(np.float32))
-    assert off.max() <= max(units, 7)
+    assert off.max() <= (7 if name == "gelu" else units)
 
 
 SPECIAL = np.float32([np.inf, -np.inf, np.nan, 0.0, -0.0])

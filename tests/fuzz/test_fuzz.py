@@ -17,23 +17,15 @@ SECONDS = 100
 """After which a fuzzer ends on a slow machine."""
 
 
+@pytest.mark.parametrize("shares", [1, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("fuzzer", campaign.fuzzers(), ids=campaign.name_of)
-def test_fuzz(fuzzer):
-    counts, end = Counter(), time.monotonic() + SECONDS
-    for failure in campaign.hunt(fuzzer, campaign.SEED, fuzzer.SHARE, end, counts):
+def test_fuzz(fuzzer, shares):
+    counts, end = Counter(), time.monotonic() + shares * SECONDS
+    for failure in campaign.hunt(fuzzer, campaign.SEED, shares * fuzzer.SHARE, end, counts):
         pytest.fail(campaign.describe(failure, campaign.shrink(failure)), pytrace=False)
     fuzzer.close()
     kind, share = getattr(fuzzer, "LEAST", ("equal", 0.5))
     assert counts[kind] >= share * sum(counts.values()), counts
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fuzzer", campaign.fuzzers(), ids=campaign.name_of)
-def test_more_of_a_fuzzer(fuzzer):
-    count = 3 * fuzzer.SHARE
-    for failure in campaign.hunt(fuzzer, campaign.SEED + 1, count, float("inf"), Counter()):
-        pytest.fail(campaign.describe(failure, campaign.shrink(failure)), pytrace=False)
-    fuzzer.close()
 
 
 @pytest.mark.slow

@@ -296,15 +296,16 @@ def places(config, path=()):
             yield from places(value, (*path, key))
 
 
+@pytest.mark.parametrize("count", [40, pytest.param(120, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", NAMES)
-def test_junk_in_an_architecture_is_an_error_of_ours(name, tmp_path):
+def test_junk_in_an_architecture_is_an_error_of_ours(name, count, tmp_path):
     with zipfile.ZipFile(MODELS / f"{name}.keras") as archive:
         members = {member: archive.read(member) for member in archive.namelist()}
     config = json.loads(members["config.json"])
     rng = np.random.default_rng(0)
     paths = [p for p in places(config["config"], ("config",)) if "initializer" not in str(p)]
     path = tmp_path / "junk.keras"
-    for i in rng.permutation(len(paths))[:40]:
+    for i in rng.permutation(len(paths))[:count]:
         junk = JUNK[rng.integers(len(JUNK))]
         changed = owner = copy.deepcopy(config)
         for key in paths[i][:-1]:
