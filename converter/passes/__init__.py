@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..ir.graph import Graph
 from .activation import fuse_activation, recognise_clipping
 from .booleans import compare_casts
-from .branches import copy_repeated_results, trim_branches
+from .branches import copy_results, trim_branches
 from .directions import fuse_directions
 from .driver import Observer, Pass, run_once, run_until_settled
 from .exponentials import (
@@ -205,7 +205,7 @@ LAST: tuple[tuple[Pass, str], ...] = (
     (trim_loops, "drops what only hoisted operators read"),
     (order_exchanged_values, "before the values that remain are copied"),
     (copy_exchanged_values, "once no pass takes the copies for identities"),
-    (copy_repeated_results, "with them"),
+    (copy_results, "with them"),
     (replace_operators, "no pass need know what LiteRT has no kernel for"),
     (drop_merging_reshapes, "once no RESHAPE behind can bring the dimensions back"),
     (add_missing_bias, "once, when nothing more will change but types"),

@@ -42,18 +42,20 @@ def trim_branches(graph: Graph, op: Op) -> bool:
 
 
 @rewrite("IF")
-def copy_repeated_results(graph: Graph, op: Op) -> bool:
-    """Copies what a branch computes and gives more than once.
+def copy_results(graph: Graph, op: Op) -> bool:
+    """Copies what a branch computes and gives more than once, and strings that are constants.
 
         IF(c, x: then a, a; else d, e)      becomes      IF(c, x: then a, SLICE(a); else d, e)
 
-    LiteRT has such a tensor computed in the memory of the last of the results alone.
+    LiteRT has such a tensor computed in the memory of the last of the results alone, and constant
+    strings come out as those of the run before, or end its process.
     """
     count = 0
     for branch in op.graphs:
         for j, tensor in enumerate(branch.outputs):
             is_repeated = any(tensor is other for other in branch.outputs[:j])
-            if is_repeated and tensor.producer is not None and tensor.rank is not None:
+            is_text = tensor.is_constant and tensor.dtype.hasobject
+            if is_text or (is_repeated and tensor.producer is not None and tensor.rank is not None):
                 copy = copied(Builder(branch), tensor)
                 branch.outputs = [*branch.outputs[:j], copy, *branch.outputs[j + 1 :]]
                 count += 1

@@ -130,7 +130,9 @@ def record(
     try:
         spec = scope.callee(subgraph)
         kinds = [spec.tensors[tensor].dtype for tensor in spec.inputs]
-        fit = kinds == [operand.dtype for operand in inputs] and all(map(_moves, kinds))
+        result_kinds = [spec.tensors[tensor].dtype for tensor in spec.outputs]
+        fit = kinds == [operand.dtype for operand in inputs]
+        fit = fit and all(map(_moves, (*kinds, *result_kinds)))
         if fit and not each and scope.is_delegated(spec, [operand.shape for operand in inputs]):
             fit = False  # a step that runs it costs less than delegates save
         if fit and scope.n_inlined(spec) <= MAX_INLINED:

@@ -52,6 +52,26 @@ def test_while_by_python_gives_the_same(builder, saved, preserve):
     assert bool(interpreter._scope.plans) == preserve
 
 
+@pytest.mark.parametrize("operator", ["IF", "STABLEHLO_CASE"])
+def test_branches_give_constant_strings(builder, saved, operator):
+    """LiteRT ends on such a file, or gives the strings of the run before."""
+    words = [np.array([b"no", b""], object), np.array([b"yes", b"ja"], object)]
+    branches = [builder("branch"), builder("branch")]
+    for branch, word in zip(branches, words, strict=True):
+        branch.outputs(branch.tensor("word", (2,), "STRING", data=word))
+    main, is_if = builder("main"), operator == "IF"
+    chooses = main.input("chooses", (), "BOOL" if is_if else "INT32")
+    y = main.tensor("y", (2,), "STRING")
+    if is_if:
+        main.op(operator, [chooses], [y], then_subgraph_index=2, else_subgraph_index=1)
+    else:
+        main.op(operator, [chooses], [y], branch_subgraph_indices=i32([1, 2]))
+    interpreter = Interpreter(model_content=saved(main.outputs(y), *branches))
+    for choice in (0, 1, 1, 0):
+        (got,) = answers(interpreter, np.array(choice, np.bool_ if is_if else i32))
+        assert got.tolist() == words[choice].tolist()
+
+
 def chooser(builder, saved, n_then=2):
     """flag, x -> x + 1 or x * x."""
     main, then, other = builder("main"), builder("then"), builder("other")

@@ -1,6 +1,7 @@
 """Models of IF, WHILE, CASE, COMPOSITE, CALL_ONCE and variables with drawn states and subgraphs.
 
-No tensor is two results of a subgraph, of which LiteRT writes the second alone.
+No tensor is two results of a subgraph, of which LiteRT writes the second alone; no constant string
+is a result of IF or COMPOSITE, which ends LiteRT's process or gives the strings of the run before.
 """
 
 import random
@@ -26,7 +27,7 @@ class Draw:
         count = self.random.randint(1, 4)
         self.states = [(self.one_of(types), self.one_of(SHAPES)) for _ in range(count)]
         self.grows = self.random.random() < 0.3
-        self.swaps = True
+        self.swaps = self.gives_text = True
 
     def one_of(self, choices):
         return self.random.choice(choices)
@@ -73,7 +74,7 @@ class Draw:
         how = self.one_of(["input", "constant", "operator", "operator", "swapped"])
         if how in ("input", "swapped"):
             return self.one_of(alike) if how == "swapped" and self.swaps else inputs[i]
-        if how == "constant":
+        if how == "constant" and (self.gives_text or dtype != "STRING"):
             return self.constant(b, dtype, shape)
         if self.grows and len(shape) == 1 and dtype in REVERSED:
             out = b.tensor("longer", (None,), dtype)
@@ -89,6 +90,7 @@ class Draw:
         return b.op("RESHAPE", [inputs[i], b.constant("shape", np.int32(shape))], [out])
 
     def if_(self):
+        self.gives_text = False
         main, flag = Builder("main"), self.one_of([(), (1,), (1, 1)])
         inputs = [main.input("flag", flag, "BOOL"), *self.inputs(main)]
         results = self.results(main)
@@ -125,7 +127,7 @@ class Draw:
         return save(main.outputs(*results), condition.outputs(less), body), steps
 
     def composite(self):
-        self.grows = False
+        self.grows = self.gives_text = False
         main = Builder("main")
         inputs, results = self.inputs(main), self.results(main)
         options = {

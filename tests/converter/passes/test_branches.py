@@ -7,7 +7,7 @@ from rewriting import graph_of
 
 import flatlite.compat.v1 as tf
 from flatlite.converter.ir.write import write
-from flatlite.converter.passes.branches import copy_repeated_results, trim_branches
+from flatlite.converter.passes.branches import copy_results, trim_branches
 from flatlite.lite import Interpreter
 from flatlite.schema.model import save
 
@@ -38,7 +38,7 @@ def test_trimmed(results, last, n_results, n_inputs, litert):
     trim_branches(graph)
     (branch,) = (op for op in graph.ops if op.kind == "IF")
     assert (len(branch.outputs), len(branch.inputs)) == (n_results, n_inputs)
-    assert copy_repeated_results(graph) == (last == "e")
+    assert copy_results(graph) == (last == "e")
     content = save(write(graph).model)
     x, y = np.float32([1, 2, 3]), np.float32([0.5, -1, 2])
     values = {
@@ -71,3 +71,20 @@ def test_equal_results_of_a_source(litert):
         (got,) = litert.run(content, [[fed]])
         for result, f in zip(got, expected, strict=True):
             np.testing.assert_allclose(result, f(fed) if callable(f) else f * fed, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_constant_strings_of_a_source(shape, litert):
+    graph = tf.Graph()
+    with graph.as_default():
+        index = tf.placeholder(tf.int32, (), "index")
+        words = [np.full(shape, word, object) for word in (b"yes", b"no, not now", b"perhaps")]
+        branches = [lambda word=word: tf.constant(word) for word in words]
+        result = tf.switch_case(index, branches)
+    with tf.Session(graph=graph) as session:
+        content = tf.lite.TFLiteConverter.from_session(session, [index], [result]).convert()
+    steps = [[np.int32(i)] for i in (2, 0, 1, 2)]
+    theirs = litert.run(content, steps)
+    for (i,), (got,) in zip(steps, theirs, strict=True):
+        (here,) = running.answers(Interpreter(model_content=content), i)
+        assert here.tolist() == got.tolist() == words[i].tolist()
