@@ -103,11 +103,18 @@ def merge_dims(a: Dim, b: Dim) -> Dim:
     return b if a is None else a
 
 
+def agree(a: Shape, b: Shape) -> bool:
+    """Whether a shape can be what both say."""
+    if a is None or b is None:
+        return True
+    return len(a) == len(b) and all(None in (x, y) or x == y for x, y in zip(a, b, strict=True))
+
+
 def merge(a: Shape, b: Shape) -> Shape:
     """What both shapes say together; ValueError when they contradict."""
     if a is None or b is None:
         return b if a is None else a
-    if len(a) != len(b) or any(None not in (x, y) and x != y for x, y in zip(a, b, strict=True)):
+    if not agree(a, b):
         raise ValueError(f"Shapes {a} and {b} are not compatible")
     return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
 

@@ -208,16 +208,15 @@ def box(program: Program, x: ListBuffer) -> Buffer:
     def element(array: np.ndarray) -> np.ndarray:
         if inner is None:
             return array
-        return TensorList(tuple(array), inner.element, dtype).boxed()
+        return TensorList(tuple(array), inner.element, dtype, takes_any=True).boxed()
 
     def copy(items: np.ndarray, *others: np.ndarray) -> None:
         *counts, target = others
         n = known if known is not None else int(counts[0])
         elements = tuple(map(element, items[:n].copy()))
         is_inner = inner is not None
-        target[()] = TensorList(
-            elements, () if is_inner else shape, dtypes.VARIANT if is_inner else dtype
-        )
+        kind = dtypes.VARIANT if is_inner else dtype
+        target[()] = TensorList(elements, () if is_inner else shape, kind, takes_any=True)
 
     program.host(copy, whole.parts, (out,))
     return out
@@ -237,7 +236,7 @@ def _box_written(program: Program, x: ListBuffer, out: Buffer) -> Buffer:
                     f"Trying to modify element {int(i)} in a list with {len(elements)} elements.",
                 )
             elements[int(i)] = item.copy()
-        arrays[-1][()] = TensorList(tuple(elements), x.element, kind)
+        arrays[-1][()] = TensorList(tuple(elements), x.element, kind, takes_any=bool(writers))
 
     operands = [part for index, item, _ in x.written for part in (index, item)]
     program.host(step, [x.count, *operands], (out,))

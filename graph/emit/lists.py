@@ -80,9 +80,17 @@ def emit(
         return None
     if op.type not in ON_LISTS_OF_LISTS and any(map(_has_lists, inputs)):
         return None
-    if op.type not in MAKERS and not is_list(inputs[0]):
+    if op.type not in MAKERS and not (is_list(inputs[0]) and _is_of_its_type(op, inputs[0])):
         return None
     return row(program, op, inputs, in_use)
+
+
+def _is_of_its_type(op: Site, x: Buffer) -> bool:
+    """Whether what is read from a list, or written to it, is of the type of its elements."""
+    assert isinstance(x, ListBuffer)
+    dtype = cast("np.dtype | None", op.attrs.get("element_dtype"))
+    is_boxed = x.element_dtype.hasobject or dtype == dtypes.VARIANT
+    return is_boxed or dtype in (None, x.element_dtype)
 
 
 def _read(program: Program, items: Buffer, index: Buffer) -> Buffer:

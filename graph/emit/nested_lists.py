@@ -86,9 +86,9 @@ def box(program: Program, x: ListBuffer) -> Buffer:
             ends = np.cumsum(lengths[: int(n)]).tolist()
             starts = [0, *ends][: len(ends)]
             pairs = zip(starts, ends, strict=True)
-            lists = [TensorList(elements[i:j], shape, dtype).boxed() for i, j in pairs]
+            lists = [TensorList(elements[i:j], shape, dtype, True).boxed() for i, j in pairs]
             elements, shape, dtype = tuple(lists), (), dtypes.VARIANT
-        target[()] = TensorList(elements, shape, dtype)
+        target[()] = TensorList(elements, shape, dtype, takes_any=True)
 
     program.host(copy, [part for level in levels for part in level.parts], (out,))
     return out

@@ -33,6 +33,7 @@ FAULTS = {
     "RandomUniformInt": "Need minval < maxval, got {value} >= {limit}",
     "StridedSlice": "slice index {value} of dimension {axis} out of bounds.",
     "TensorArrayV3": "Size should be >= 0.",
+    "TensorListGather": "Index {value} out o range; list only has {limit} elements.",
     "TensorListGetItem": "Trying to access element {value} in a list with {limit} elements.",
     "TensorListPopBack": "Trying to pop from an empty list.",
     "TensorListReserve": (

@@ -74,10 +74,11 @@ def _sizes(node: Node, shape: Operand) -> None:
     node.require(shape.is_integer, f"the shape must be integers, got {tf_name(shape.dtype)}")
 
 
-def _same_type(node: Node, box: np.ndarray, dtype: np.dtype) -> None:
-    """Refuses an element, or a result, of another type than the list's."""
+def _same_type(node: Node, box: np.ndarray, dtype: np.dtype) -> np.dtype:
+    """The list's type; refuses an element, or a result, of another."""
     list_type = _list(box).dtype
     node.require(list_type == dtype, f"the list holds {list_type}, got {dtype}")
+    return list_type
 
 
 def _result_type(node: Node, i: int = 0) -> np.dtype:
@@ -151,8 +152,9 @@ def get_item(node: Node) -> Prepared:
     _number(node, index, "the index")
 
     def kernel(box: np.ndarray, index: np.ndarray, shape: np.ndarray) -> Sequence[np.ndarray]:
-        _same_type(node, box, _result_type(node))
-        return [tensorlist.get_item(box, index.ravel()[0], _shape(shape))]
+        dtype = _same_type(node, box, _result_type(node))
+        i = index.ravel()[0]
+        return [tensorlist.get_item(box, i, _shape(shape), element_dtype=dtype)]
 
     return _prepared(node, kernel, [()])
 
@@ -163,8 +165,8 @@ def pop_back(node: Node) -> Prepared:
     _sizes(node, exactly(node, 2)[1])
 
     def kernel(box: np.ndarray, shape: np.ndarray) -> Sequence[np.ndarray]:
-        _same_type(node, box, _result_type(node, 1))
-        return tensorlist.pop_back(box, _shape(shape))
+        dtype = _same_type(node, box, _result_type(node, 1))
+        return tensorlist.pop_back(box, _shape(shape), element_dtype=dtype)
 
     return _prepared(node, kernel, [(), ()])
 
@@ -175,8 +177,8 @@ def stack(node: Node) -> Prepared:
     _sizes(node, exactly(node, 2)[1])
 
     def kernel(box: np.ndarray, shape: np.ndarray) -> Sequence[np.ndarray]:
-        _same_type(node, box, _result_type(node))
-        stacked = tensorlist.stack(box, _shape(shape), num_elements=-1)
+        dtype = _same_type(node, box, _result_type(node))
+        stacked = tensorlist.stack(box, _shape(shape), num_elements=-1, element_dtype=dtype)
         return [stacked.ravel() if stacked.shape[1:] == (1,) else stacked]
 
     return _prepared(node, kernel, [()])

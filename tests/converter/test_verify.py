@@ -188,6 +188,10 @@ def test_difference_of_other_types():
     assert difference(np.array([True, False]), np.array([True, True])) == 0.5
     texts = np.array([b"a", b"b"], object)
     assert difference(texts, texts.copy()) == 0
+    most = np.finfo(np.float32).max  # TFLite's extremes of no elements
+    assert difference(np.float32([np.inf, -np.inf]), np.float32([most, -most])) == 0
+    assert difference(np.float32([np.inf]), np.float32([-most])) == np.inf
+    assert difference(np.float32([np.inf]), np.float32([1e38])) == np.inf
     assert difference(np.complex64([1j, 1]), np.complex64([1j, 2])) == 1
     assert difference(np.zeros(0, np.int32), np.zeros(0, np.int32)) == 0
 

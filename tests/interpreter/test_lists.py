@@ -173,7 +173,7 @@ def test_a_loop_that_collects():
                 [b.list("TensorListReserve", [b.shape(), b.number(2)], FLOAT32), b.shape(-1)],
                 ("FLOAT32", (2, 3)),
             ),
-            "elements without value need a known shape",
+            "Tried to stack list which only contains uninitialized tensors",
         ),
     ],
 )

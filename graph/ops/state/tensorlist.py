@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, SupportsInt, cast
 
 import numpy as np
 
+from ....schema import dtypes
 from ...core.registry import op
-from ...core.shapes import Shape, as_shape, is_static, merge, scalar, unknown
+from ...core.shapes import Shape, agree, as_shape, is_static, merge, scalar, shown, unknown
+from ...core.signatures.input_checks import runtime_words
 
 if TYPE_CHECKING:
     from ...core.protocols import OperationView
@@ -22,11 +24,19 @@ MAX_LENGTH = 1 << 24
 
 @dataclass(frozen=True)
 class TensorList:
-    """Tensors of one dtype; None stands for an element that was not set yet."""
+    """Tensors of one dtype; None stands for an element that was not set yet.
+
+    Attributes:
+        elements: The tensors.
+        shape: Of each.
+        dtype: Of each.
+        takes_any: Whether others may have other shapes: `shape` is what those so far have.
+    """
 
     elements: tuple[np.ndarray | None, ...]
     shape: Shape
     dtype: np.dtype
+    takes_any: bool = False
 
     def element(self, index: int, shape: Shape) -> np.ndarray:
         """The element at `index`; zeros when it was not set."""
@@ -35,16 +45,53 @@ class TensorList:
                 f"Trying to access element {index} in a list with {len(self.elements)} elements."
             )
         tensor = self.elements[index]
-        return np.zeros(self.element_shape(shape), self.dtype) if tensor is None else tensor
+        if tensor is not None:
+            _merged(shape, tensor.shape)
+            return tensor
+        known = self.element_shape(shape)
+        if not is_static(known):
+            raise ValueError(
+                "Trying to read an uninitialized tensor but element_shape is not fully defined: "
+                f"{shown(known)} and no list element is set."
+            )
+        return np.zeros(known, self.dtype)
 
-    def element_shape(self, shape: Shape) -> tuple[int, ...]:
+    def element_shape(self, shape: Shape) -> Shape:
         """The shape all elements have, as far as they and `shape` tell."""
-        shape = merge(self.shape, shape)
+        shape = _merged(shape, self.shape)
         for element in self.elements:
-            shape = shape if element is None else merge(shape, element.shape)
-        if not is_static(shape):
-            raise ValueError(f"elements without value need a known shape, got {shape}")
+            shape = shape if element is None else _merged(shape, element.shape)
         return shape
+
+    def stacked(self, shape: Shape) -> np.ndarray:
+        """All elements along a new first axis."""
+        known = self.element_shape(shape)
+        if not is_static(known):
+            words = "stack list which only contains uninitialized tensors and has a"
+            if not self.elements:
+                words = "stack elements of an empty list with"
+            raise ValueError(f"Tried to {words} non-fully-defined element_shape: {shown(known)}")
+        parts = [np.zeros(known, self.dtype) if x is None else x for x in self.elements]
+        return np.stack(parts) if parts else np.zeros((0, *known), self.dtype)
+
+    def open_to(self, item: np.ndarray, words: str) -> TensorList:
+        """The list, to be given an item; ValueError where it takes none of its type and shape."""
+        self.check_type(item.dtype)
+        if agree(self.shape, item.shape):
+            return self
+        if not self.takes_any:
+            raise ValueError(
+                f"{words} element shape: {shown(item.shape)} list shape: {shown(self.shape)}"
+            )
+        return replace(self, shape=None)
+
+    def check_type(self, dtype: np.dtype) -> None:
+        """Raises ValueError where elements of another type than this are to be read or written."""
+        if dtype != self.dtype and not (_is_boxed(dtype) and _is_boxed(self.dtype)):
+            raise ValueError(
+                f"Invalid data types; op elements {runtime_words(dtype)} but list elements "
+                f"{runtime_words(self.dtype)}"
+            )
 
     def __add__(self, other: TensorList) -> TensorList:
         """The list of the sums; an element without value counts as zeros."""
@@ -67,6 +114,30 @@ class TensorList:
         box = np.empty((), object)
         box[()] = self
         return box
+
+
+def _is_boxed(dtype: np.dtype) -> bool:
+    """Whether elements are objects: strings, or lists."""
+    return dtype.hasobject or dtype == dtypes.VARIANT
+
+
+def _merged(a: Shape, b: Shape) -> Shape:
+    """What two shapes say together; ValueError in TensorFlow's words when they contradict."""
+    if not agree(a, b):
+        raise ValueError(
+            f"PartialTensorShape: Incompatible shapes during merge: {shown(a)} vs. {shown(b)}"
+        )
+    return merge(a, b)
+
+
+def _from_rows(shape: Shape, x: np.ndarray) -> Shape:
+    """The shape of a list's elements that rows of `x` are to be."""
+    if not agree(shape, x.shape[1:]):
+        raise ValueError(
+            f"Specified a list with shape {shown(shape)} from a tensor with shape "
+            f"{shown(x.shape[1:])}"
+        )
+    return shape
 
 
 def zeros_of(x: np.ndarray) -> np.ndarray:
@@ -117,7 +188,7 @@ def empty(
 @op("TensorListFromTensor", shape=scalar, pure=False)
 def from_tensor(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """The slices of `x` along the first axis."""
-    return TensorList(tuple(x.copy()), _as_shape(shape), x.dtype).boxed()
+    return TensorList(tuple(x.copy()), _from_rows(_as_shape(shape), x), x.dtype).boxed()
 
 
 def _stacked_shape(op: OperationView) -> Shape:
@@ -131,21 +202,28 @@ def _concatenated_shape(op: OperationView) -> list[Shape]:
 
 
 @op("TensorListStack", shape=_stacked_shape, pure=False)
-def stack(box: np.ndarray, shape: np.ndarray, *, num_elements: int) -> np.ndarray:
+def stack(
+    box: np.ndarray, shape: np.ndarray, *, num_elements: int, element_dtype: np.dtype
+) -> np.ndarray:
     """All elements along a new first axis."""
     tensors = _opened(box)
+    tensors.check_type(element_dtype)
     if num_elements not in (-1, len(tensors.elements)):
-        raise ValueError(f"list must have {num_elements} elements, got {len(tensors.elements)}")
-    item_shape = _as_shape(shape)
-    if not tensors.elements:
-        return np.zeros((0, *tensors.element_shape(item_shape)), tensors.dtype)
-    return np.stack([tensors.element(i, item_shape) for i in range(len(tensors.elements))])
+        raise ValueError(
+            f"Operation expected a list with {num_elements} elements but got a list with "
+            f"{len(tensors.elements)} elements."
+        )
+    return tensors.stacked(_as_shape(shape))
 
 
 @op("TensorListGetItem", shape=lambda op: as_shape(op, 2), pure=False)
-def get_item(box: np.ndarray, index: np.ndarray, shape: np.ndarray) -> np.ndarray:
+def get_item(
+    box: np.ndarray, index: np.ndarray, shape: np.ndarray, *, element_dtype: np.dtype
+) -> np.ndarray:
     """The element at `index`."""
-    return _opened(box).element(int(index), _as_shape(shape))
+    tensors = _opened(box)
+    tensors.check_type(element_dtype)
+    return tensors.element(int(index), _as_shape(shape))
 
 
 @op("TensorListSetItem", shape=scalar, pure=False)
@@ -161,6 +239,9 @@ def set_item(
         raise ValueError(
             f"Trying to modify element {position} in a list with {len(elements)} elements."
         )
+    tensors = tensors.open_to(
+        item, "Tried to set a tensor with incompatible shape at a list index. Item"
+    )
     elements[position] = item.copy()  # what it is in may be used for something else then
     return replace(tensors, elements=tuple(elements)).boxed()
 
@@ -189,14 +270,19 @@ def resize(box: np.ndarray, size: np.ndarray) -> np.ndarray:
 @op("TensorListPushBack", shape=scalar, pure=False)
 def push_back(box: np.ndarray, item: np.ndarray) -> np.ndarray:
     """The list with `item` at its end."""
-    tensors = _opened(box)
+    tensors = _opened(box).open_to(
+        item, "Tried to append a tensor with incompatible shape to a list. Op"
+    )
     return replace(tensors, elements=(*tensors.elements, item.copy())).boxed()
 
 
 @op("TensorListPopBack", shape=lambda op: [(), as_shape(op, 1)], pure=False)
-def pop_back(box: np.ndarray, shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def pop_back(
+    box: np.ndarray, shape: np.ndarray, *, element_dtype: np.dtype
+) -> tuple[np.ndarray, np.ndarray]:
     """The list without its last element, and that element."""
     tensors = _opened(box)
+    tensors.check_type(element_dtype)
     if not tensors.elements:
         raise ValueError("Trying to pop from an empty list.")
     last = tensors.element(len(tensors.elements) - 1, _as_shape(shape))
@@ -204,12 +290,18 @@ def pop_back(box: np.ndarray, shape: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 @op("TensorListGather", shape=unknown, pure=False)
-def gather(box: np.ndarray, indices: np.ndarray, shape: np.ndarray) -> np.ndarray:
+def gather(
+    box: np.ndarray, indices: np.ndarray, shape: np.ndarray, *, element_dtype: np.dtype
+) -> np.ndarray:
     """The elements at `indices` along a new first axis."""
-    tensors, item_shape = _opened(box), _as_shape(shape)
-    if not indices.size:
-        return np.zeros((0, *tensors.element_shape(item_shape)), tensors.dtype)
-    return np.stack([tensors.element(int(i), item_shape) for i in indices])
+    tensors, n = _opened(box), len(_opened(box).elements)
+    tensors.check_type(element_dtype)
+    for i in indices.tolist():
+        if not 0 <= i < n:
+            raise ValueError(f"Index {i} out o range; list only has {n} elements.")  # as TensorFlow
+    known = tensors.element_shape(_as_shape(shape))
+    chosen = tuple(tensors.elements[i] for i in indices.tolist())
+    return replace(tensors, elements=chosen).stacked(known)
 
 
 def _scattered(
@@ -232,19 +324,23 @@ def _scattered(
 def scatter_v2(x: np.ndarray, indices: np.ndarray, shape: np.ndarray, n: np.ndarray) -> np.ndarray:
     """A list with the slices of `x` at `indices`."""
     elements: list[np.ndarray | None] = [None] * (0 if n < 0 else _length(n))
-    return TensorList(_scattered(elements, x, indices), _as_shape(shape), x.dtype).boxed()
+    known = _from_rows(_as_shape(shape), x)
+    return TensorList(_scattered(elements, x, indices), known, x.dtype).boxed()
 
 
 @op("TensorListScatter", shape=scalar, pure=False)
 def scatter(x: np.ndarray, indices: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """A list with the slices of `x` at `indices`."""
-    return TensorList(_scattered([], x, indices), _as_shape(shape), x.dtype).boxed()
+    known = _from_rows(_as_shape(shape), x)
+    return TensorList(_scattered([], x, indices), known, x.dtype).boxed()
 
 
 @op("TensorListScatterIntoExistingList", shape=scalar, pure=False)
 def scatter_into(box: np.ndarray, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """The list with the slices of `x` at `indices`."""
     tensors = _opened(box)
+    tensors.check_type(x.dtype)
+    _from_rows(tensors.shape, x)
     return replace(tensors, elements=_scattered(list(tensors.elements), x, indices)).boxed()
 
 
@@ -254,16 +350,30 @@ def concat_v2(
 ) -> tuple[np.ndarray, np.ndarray | list[int]]:
     """The elements one after another along their first axis, and their sizes along it."""
     tensors = _opened(box)
-    inner = (merge(tensors.shape, _as_shape(shape)) or (None,))[1:]
+    known = _merged(_as_shape(shape), tensors.shape)
+    first, inner = (known[0], known[1:]) if known else (None, None)
+    for i, part in enumerate(tensors.elements):
+        if part is not None:
+            if not tensors.takes_any and first not in (None, len(part)):
+                raise ValueError(
+                    "First entry of element_shape input does not match the first dim of list "
+                    f"element at index: {i} Expected: {first} Actual: {len(part)}"
+                )
+            inner = _merged(inner, part.shape[1:])
+    sizes = [len(part) for part in tensors.elements if part is not None]
     parts: list[np.ndarray] = []
     for i, part in enumerate(tensors.elements):
         if part is None:
-            if i >= len(leading) or not is_static(inner):
-                raise ValueError(f"element {i} has no value, and its shape is not known")
-            part = np.zeros((_length(leading[i]), *inner), tensors.dtype)
+            size = leading[i] if i < len(leading) else first or next(iter(sizes), None)
+            if size is None or not is_static(inner):
+                raise ValueError(
+                    f"List contains uninitialized tensor at index {i} but leading_dims has only "
+                    f"{len(leading)} elements."
+                )
+            part = np.zeros((_length(size), *inner), tensors.dtype)
         parts.append(part)
     if not parts:
-        return np.zeros([0] + [n or 0 for n in inner], tensors.dtype), np.zeros(0, np.int64)
+        return np.zeros([0] + [n or 0 for n in inner or ()], tensors.dtype), np.zeros(0, np.int64)
     return np.concatenate(parts), [len(part) for part in parts]
 
 
@@ -281,8 +391,19 @@ def concat(box: np.ndarray, *, element_shape: Shape) -> tuple[np.ndarray, np.nda
 @op("TensorListSplit", shape=scalar, pure=False)
 def split(x: np.ndarray, shape: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """A list of parts of `x` with these lengths along the first axis."""
-    if not x.ndim or int(lengths.sum()) != len(x):
-        raise ValueError(f"lengths must add up to the rows of {x.shape}, got {lengths.tolist()}")
+    if not x.ndim:
+        raise ValueError(f"Tensor must be at least a vector, but saw shape: {shown(x.shape)}")
+    start, n = 0, len(x)
+    for size in lengths.tolist():
+        if size < 0:
+            raise ValueError(f"Invalid value in lengths: {size}")
+        if start + size > n:
+            raise ValueError(
+                f"Attempting to slice [{start}, {start + size}] from tensor with length {n}"
+            )
+        start += size
+    if start != n:
+        raise ValueError(f"Unused values in tensor. Length of tensor: {n} Values used: {start}")
     parts = np.split(x.copy(), np.cumsum(lengths)[:-1]) if lengths.size else []
     return TensorList(tuple(parts), _as_shape(shape), x.dtype).boxed()
 

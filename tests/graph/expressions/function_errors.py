@@ -8,6 +8,7 @@ runs them in an environment with TensorFlow and prints the rows that differ ther
 import sys
 
 from argument_errors import ERRORS as ARGUMENT_ERRORS
+from list_errors import ERRORS as LIST_ERRORS
 from operator_errors import ERRORS as OPERATOR_ERRORS
 from sparse_errors import ERRORS as SPARSE_ERRORS
 
@@ -65,6 +66,7 @@ RUNS = [
 ERRORS = [
     *((expr, "InvalidArgumentError", words) for expr, words in RUNS),
     *ARGUMENT_ERRORS,
+    *LIST_ERRORS,
     *OPERATOR_ERRORS,
     *SPARSE_ERRORS,
     (
