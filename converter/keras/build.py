@@ -37,8 +37,9 @@ COMPUTED_TYPES = (
 )
 INPUT_TYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "string", "uint8")
 FIX = (
-    "Replace these layers, or save the model as a SavedModel (model.export(folder), or "
-    "tf.saved_model.save) and use TFLiteConverter.from_saved_model(folder)."
+    "Replace these layers, name in custom_objects the layer of Keras that does the same, or save "
+    "the model as a SavedModel (model.export(folder), or tf.saved_model.save) and use "
+    "TFLiteConverter.from_saved_model(folder)."
 )
 
 
@@ -71,6 +72,8 @@ def why_not(layer: Layer) -> str:
         return f"{layer.title} {why}".rstrip()
     if "activation" in layer.config and activation_name(layer.config["activation"]) is None:
         return f"{layer.title}: activation {_name_of(layer.config['activation'])[:60]!r}"
+    if layer.config.get("output_mode") == "tf_idf":
+        return f"{layer.title}: output_mode 'tf_idf'; take 'count' and weight the words behind it"
     dtype = layer.config.get("dtype")
     is_argument = layer.kind.startswith("ops.") and isinstance(dtype, str)  # as that of a cast
     policy = _policy(dtype)
