@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from .activation import activation_name
 from .files.architecture import INPUT, Layer, Model, Reference, flatten, map_structure
 from .files.live import quantized
 from .files.quantized import has_integers
-from .masks import KEEPING, mask_of
+from .masks import KEEPING, consumes_masks, mask_of
 from .registry import ANY, EXPORT, LAYERS, LIST, TENSOR, Call, Row, inner_scope
 
 MAX_LISTED = 8
@@ -37,8 +37,9 @@ COMPUTED_TYPES = (
 )
 INPUT_TYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "string", "uint8")
 FIX = (
-    "Replace these layers, or save the model as a SavedModel (model.export(folder), or "
-    "tf.saved_model.save) and use TFLiteConverter.from_saved_model(folder)."
+    "Replace these layers, name in custom_objects the layer of Keras that does the same, or save "
+    "the model as a SavedModel (model.export(folder), or tf.saved_model.save) and use "
+    "TFLiteConverter.from_saved_model(folder)."
 )
 
 
@@ -71,6 +72,8 @@ def why_not(layer: Layer) -> str:
         return f"{layer.title} {why}".rstrip()
     if "activation" in layer.config and activation_name(layer.config["activation"]) is None:
         return f"{layer.title}: activation {_name_of(layer.config['activation'])[:60]!r}"
+    if layer.config.get("output_mode") == "tf_idf":
+        return f"{layer.title}: output_mode 'tf_idf'; take 'count' and weight the words behind it"
     dtype = layer.config.get("dtype")
     is_argument = layer.kind.startswith("ops.") and isinstance(dtype, str)  # as that of a cast
     policy = _policy(dtype)
@@ -177,6 +180,8 @@ class Writer:
                 f"'{layer}'" for layer, _ in cast("Sequence[tuple[str, int]]", error.items)
             )
             raise ModelError(f"{model.title}: the layers {names} must not form a cycle") from None
+        if self.is_keras3 and any(map(consumes_masks, model.layers.values())):
+            order = _deepest_first(order, before)
         for key in order:
             if key not in values:
                 values[key] = self._call(model, key, scope, values)
@@ -231,6 +236,10 @@ class Writer:
                 if any(mask is not None for mask in masks):
                     bound.arguments[mask_name] = masks if is_list else masks[0]
         mask = bound.arguments.get("mask")
+        if self.is_keras3 and consumes_masks(call.layer):
+            mask = bound.arguments["query_mask"] = self.masks.get(bound.arguments["query"])
+            for name in ("query", "value", "key"):
+                self.masks.pop(bound.arguments.get(name), None)
         results = flatten(row.write(*bound.args, **bound.kwargs))
         self._note_mask(call, _tensors(first), mask, results)
         return results
@@ -244,6 +253,23 @@ class Writer:
         new_mask = mask_of(call, inputs, masks)
         if new_mask is not None and results[0] not in self.masks:
             self.masks[results[0]] = new_mask
+
+
+def _deepest_first(
+    order: list[tuple[str, int]], before: Callable[[tuple[str, int]], list[tuple[str, int]]]
+) -> list[tuple[str, int]]:
+    """The calls in the order Keras runs them: first those with the most calls up to an output.
+
+    `order` is that of a walk from the outputs; a layer's other calls are as deep as its deepest.
+    """
+    depths: dict[tuple[str, int], int] = {}
+    layer_depths: dict[str, int] = {}
+    for key in reversed(order):
+        depth = max(depths.setdefault(key, 0), layer_depths.get(key[0], 0))
+        depths[key] = layer_depths[key[0]] = depth
+        for other in before(key):
+            depths[other] = max(depths.get(other, 0), depth + 1)
+    return sorted(depths, key=lambda key: -depths[key])
 
 
 def _tensors(structure: Any) -> list[Tensor]:

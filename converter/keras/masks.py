@@ -16,6 +16,7 @@ from .registry import Call
 
 if TYPE_CHECKING:
     from ...graph.core.graph import Tensor
+    from .files.architecture import Layer
 
     Mask = Tensor | None
 
@@ -24,12 +25,22 @@ KEEPING = frozenset(
         *("Activation", "ActivityRegularization", "AlphaDropout", "AdditiveAttention", "Attention"),
         *("BatchNormalization", "BatchNormalizationV2", "Dense", "Dropout", "ELU"),
         *("GaussianDropout", "GaussianNoise", "GroupNormalization", "GroupQueryAttention"),
-        *("Identity", "LayerNormalization", "LeakyReLU", "MultiHeadAttention", "Normalization"),
+        *("GroupedQueryAttention", "Identity", "LayerNormalization", "LeakyReLU"),
+        *("MultiHeadAttention", "Normalization"),
         *("PReLU", "ReLU", "Rescaling", "Softmax", "SpatialDropout1D", "SpatialDropout2D"),
         *("SpatialDropout3D", "ThresholdedReLU", "UnitNormalization"),
     )
 )
 """Layers whose result has the mask of their first input."""
+
+
+def consumes_masks(layer: Layer) -> bool:
+    """Whether a layer takes the masks of its inputs away: who reads those later has none.
+
+    Keras 3's MultiHeadAttention does, since 3.8: of x + MultiHeadAttention(x, x) with an Add layer
+    only one term has a mask, hence the sum none.
+    """
+    return layer.row_kind == "MultiHeadAttention"
 
 
 def differing(call: Call, x: Tensor, value: float) -> Tensor:

@@ -36,6 +36,7 @@ MODULES = (
         "general",
         "shared",
         "integers",
+        "masks",
     ),
 )
 

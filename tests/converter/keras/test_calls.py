@@ -219,8 +219,14 @@ def test_litert_finds_words(name, tmp_path, litert):
         (
             "given",
             b'"output_mode": "int"',
-            b'"output_mode": "tf_idf"',
+            b'"output_mode": "one"',
             "output_mode must be one of",
+        ),
+        (
+            "given",
+            b'"output_mode": "int"',
+            b'"output_mode": "tf_idf"',
+            "StringLookup .*: output_mode 'tf_idf'; take 'count' and weight the words behind it",
         ),
         (
             "hashed",

@@ -422,6 +422,27 @@ def test_branches_with_sequences_of_two_lengths_are_refused():
         converted(model)
 
 
+TWO = node("SequenceConstruct", "x x", "two")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ([node("SequenceLength")], "SequenceLength 'y': input 0 must be a sequence, got a tensor"),
+        ([node("SequenceErase")], "SequenceErase 'y': input 0 must be a sequence, got a tensor"),
+        ([TWO, node("Relu", "two")], "Relu 'y': input 0 must be a tensor, got a sequence of 2"),
+        (
+            [TWO, node("Concat", "x two", axis=0)],
+            "Concat 'y': input 1 must be a tensor, got a sequence of 2 tensors",
+        ),
+    ],
+)
+def test_sequences_and_tensors_do_not_replace_one_another(nodes, message):
+    """ONNX Runtime 1.32 refuses these models too: "Type ... of input parameter ... is invalid"."""
+    with pytest.raises(ConverterError, match=message):
+        converted(model_of(nodes, {"x": floats(2)}))
+
+
 @pytest.mark.parametrize("n", [1, 6])
 def test_loops_without_a_condition_that_read_a_sequence(n, litert):
     body = helper.make_graph(
