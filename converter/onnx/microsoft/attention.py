@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...ir import dims
 from ...lowering.moves import (
     as_int32,
     as_type,
@@ -318,15 +319,14 @@ def _mask(node, b, q, k, mask):
         return None
     value = node.attr("mask_filter_value", FILTER_VALUE)
     if mask.rank == 1:
-        steps, batch = _steps(b, k, 2), q.dims[0]
+        steps, batch = _steps(b, k, 2), q.sizes[0]
         node.require(
-            batch is not None and mask.dims[0] in (batch, 2 * (batch or 0)),
+            mask.sizes[0] in (batch, dims.multiply(2, batch)),
             "a mask of one dimension must have a length for each row, or an end and a start",
         )
-        assert batch is not None
-        is_both = mask.dims[0] != batch
-        bounds = split_into(b, as_int32(mask, b), [batch] * (2 if is_both else 1), 0)
-        bounds = bounds if is_both else [as_int32(mask, b)]
+        bounds = [as_int32(mask, b)]
+        if mask.sizes[0] != batch:
+            bounds = b.UNPACK(reshaped(bounds[0], (2, -1), b), num=2, axis=0)
         end, *start = (b.EXPAND_DIMS(bound, np.int32(1)) for bound in bounds)
         mask = b.LESS(steps, end)
         if start:

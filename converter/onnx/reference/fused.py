@@ -10,7 +10,7 @@ import numpy as np
 
 from .convolutions import convolution
 from .pools import max_pool
-from .quantized import as_channels_first
+from .quantized import as_channels_first, dequantized
 from .standard import standard
 
 DOMAIN = "com.microsoft."
@@ -159,6 +159,23 @@ def _embedded(
     return _layer_norm(attributes, total, scale, offset), lengths, total
 
 
+def _quantized_embedded(
+    attributes: Attributes,
+    ids: np.ndarray,
+    segments: Operand,
+    *operands: Operand,
+) -> Results:
+    """The same of five quantized constants: after them and the mask their scales, zero points."""
+    tables, mask = operands[:5], operands[5]
+    rows = zip(tables, operands[6:11], operands[11:16], strict=True)
+    words, positions, kinds, scale, offset = (
+        None if x is None or step is None or zero is None else dequantized(x, step, zero)
+        for x, step, zero in rows
+    )
+    operands = ids, segments, words, positions, kinds, scale, offset, mask
+    return _embedded(attributes, *operands)[:2]  # pyright: ignore[reportArgumentType]
+
+
 OPERATORS: dict[str, Callable[..., Any]] = {
     "SimplifiedLayerNormalization": rms_norm,
     f"{DOMAIN}SimplifiedLayerNormalization": rms_norm,
@@ -176,6 +193,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     f"{DOMAIN}NhwcConv": _conv_last,
     f"{DOMAIN}NhwcFusedConv": _conv_last,
     f"{DOMAIN}NhwcMaxPool": partial(as_channels_first, lambda a, x: max_pool(a, x)[0]),
+    f"{DOMAIN}QEmbedLayerNormalization": _quantized_embedded,
     f"{DOMAIN}QuickGelu": _quick_gelu,
     f"{DOMAIN}TransposeMatMul": matmul,
 }
