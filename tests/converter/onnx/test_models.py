@@ -447,6 +447,28 @@ def test_loops_without_a_condition_that_read_a_sequence(n, litert):
     checked(model_of(nodes, inputs, ("y", "tables")), inputs, litert, [tables[-1], tables])
 
 
+@pytest.mark.parametrize("n", [1, 6])
+def test_loops_whose_first_iteration_sets_what_begins_as_a_scalar(n, litert):
+    """As Paddle's exporter writes variables that a loop is the first to set."""
+    body = helper.make_graph(
+        [
+            node("Add", "state x", "next"),
+            node("Add", "next next", "later"),
+            node("Less", "i limit", "on"),
+        ],
+        "body",
+        [onnx.ValueInfoProto(name=name) for name in ("i", "go", "state", "unset")],
+        [onnx.ValueInfoProto(name=name) for name in ("on", "next", "later")],
+    )
+    loop = helper.make_node("Loop", ["", "always", "x", "zero"], ["last", "set"], body=body)
+    inputs = {"x": floats(4, 3), "limit": np.asarray(n - 1, np.int64)}
+    constants = {"zero": np.float32(0), "always": np.asarray(True)}
+    model = model_of([loop, node("Softmax", "set", "y")], inputs, ("y",), constants)
+    steps = np.exp(2 * (n + 1) * inputs["x"])
+    want = [steps / steps.sum(axis=1, keepdims=True)]
+    checked(model, inputs, litert, want)
+
+
 @pytest.mark.parametrize("low", [-1, 3])
 def test_rows_of_which_there_may_be_none(low, litert):
     """As of a detector that finds nothing: LiteRT unpacks no empty tensor, and divides by its
