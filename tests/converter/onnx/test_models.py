@@ -282,6 +282,13 @@ def test_float64_is_computed_in_float32(name, litert):
         checked(model_of(DOUBLE[name], feeds), feeds, litert)
 
 
+def test_powers_of_integers_by_fractions_have_the_digits_of_float32(litert):
+    """ONNX Runtime 1.32 gives 13, 3375, 2 as well, and 710947978 for 11 ** 8.5."""
+    feeds = {"x": np.int32([3, 225, 4]), "z": np.float32([2.4, 1.5, 0.5])}
+    with pytest.warns(UserWarning, match="compute in float64 in the source and in float32 in"):
+        checked(model_of([node("Pow", "x z")], feeds), feeds, litert, [np.int32([13, 3375, 2])])
+
+
 @pytest.mark.parametrize("kind", OF_CONSTANTS)
 def test_constants_of_float64_without_a_kernel(kind, litert):
     nodes = [OF_CONSTANTS[kind], node("Cast", "c", "d", to=onnx.TensorProto.FLOAT),

@@ -65,6 +65,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*compute in float64 in the source:UserWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_node(name, litert):
     row = ROWS[name]
