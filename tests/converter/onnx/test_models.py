@@ -14,7 +14,7 @@ from onnx_models import OPSETS, REFERENCE, RNG, checked, converted, floats, mode
 from running import kinds
 
 from flatlite.converter.verify import verification
-from flatlite.errors import ConverterError, ModelError
+from flatlite.errors import ConverterError, ModelError, UnsupportedOps
 from flatlite.lite import Interpreter, TFLiteConverter
 
 
@@ -46,6 +46,16 @@ def test_functions_that_call_themselves_are_refused():
     model = model_of([node("Again", domain="own")], {"x": floats(2)}, functions=[again])
     with pytest.raises(ModelError, match="functions 'Again' must not call themselves"):
         TFLiteConverter.from_onnx_model(model)
+
+
+def test_blocks_of_channels_of_one_processor_are_refused():
+    """ONNX Runtime writes them with all optimizations on."""
+    conv = node("Conv", "x w", domain="com.microsoft.nchwc")
+    opsets = {**OPSETS, "com.microsoft.nchwc": 1}
+    constants = {"w": floats(8, 8, 1, 1)}
+    model = model_of([conv], {"x": floats(1, 8, 4, 4)}, constants=constants, opsets=opsets)
+    with pytest.raises(UnsupportedOps, match="ORT_ENABLE_EXTENDED"):
+        TFLiteConverter.from_onnx_model(model).convert()
 
 
 def branch(name, kind):
