@@ -77,7 +77,7 @@ def joined_lists(graph: Graph) -> Graph:
     }
     if not loops:
         return graph
-    places = {
+    joins = {
         reader: (loop, i)
         for loop in loops.values()
         for i, one in enumerate(loop.lists)
@@ -87,8 +87,8 @@ def joined_lists(graph: Graph) -> Graph:
     def replace(op: Operation, copy: Copy) -> bool:
         if op in loops:
             _replace_loop(op, loops[op], copy)
-        elif op in places:
-            loop, i = places[op]
+        elif op in joins:
+            loop, i = joins[op]
             dtype = loop.lists[i].item.dtype
             copy.maps_to(op, _joined(op, copy, *loop.ends[i], dtype), ())
         else:

@@ -203,9 +203,9 @@ def _unique(_: Attributes, x: np.ndarray) -> tuple[np.ndarray, ...]:
         x, return_index=True, return_inverse=True, return_counts=True
     )
     order = np.argsort(first)
-    places = np.empty_like(order)
-    places[order] = np.arange(len(order))
-    return values[order], places[inverse], counts[order]
+    positions = np.empty_like(order)
+    positions[order] = np.arange(len(order))
+    return values[order], positions[inverse], counts[order]
 
 
 def _grid_sample(attributes: Attributes, x: np.ndarray, grid: np.ndarray) -> np.ndarray:
