@@ -228,8 +228,11 @@ def _looped(node, b, graph, limit, condition, state):
     limit = np.int32(2**31 - 1) if limit is None else _scalar(b, as_int32(limit, b))
     flag = b.constant(np.ones((), bool)) if condition is None else condition
     outer = _outer_values(node, [graph])
-    produced = _shapes_produced(node, b, graph, state, outer, n_state)
+    iterated = _iterated(node, b, graph, state, outer)
     visible = [*state, *_computed(node, outer)]
+    state = _with_blanks(b, graph, state, iterated[:n_state], visible)
+    declared = graph.output[1 + n_state :]
+    produced = [_declared(x, y) for x, y in zip(iterated[n_state:], declared, strict=True)]
     rows = count if is_counted else None
     buffers = [_output_buffer(node, b, x, rows, visible) for x in produced]
 
@@ -318,18 +321,36 @@ def _unrolled_loop(node, b, graph, state, count):
     )
 
 
-def _shapes_produced(node, b, graph, state, outer, n_state):
-    """What one iteration produces, of which only type and shape are looked at."""
+def _iterated(node, b, graph, state, outer):
+    """What one iteration gives but for its condition; only type and shape are looked at."""
     inputs = [_copy_of(x, x.sizes) for x in state]
     trial = _lowered_apart(
         node, b, "trial", inputs, outer,
         lambda scoped, inner: inlined(
             scoped, inner, graph,
             [Tensor("i", np.dtype(np.int64), ()), Tensor("go", np.dtype(bool), ()), *inputs],
-        )[1 + n_state :],
+        )[1:],
     )  # fmt: skip
-    declared = graph.output[1 + n_state :]
-    return [_declared(x, value) for x, value in zip(trial.outputs, declared, strict=True)]
+    return trial.outputs
+
+
+def _with_blanks(b, graph, state, results, visible):
+    """The loop's values, those that no iteration reads in the shapes that iterations give them.
+
+    Paddle's exporter lets what a loop is the first to set begin as a scalar.
+    """
+    read = {name for node in graph.node for name in names_read(node)}
+    read.update(value.name for value in graph.output)
+    names = [value.name for value in graph.input[2:]]
+    sizes_around = {size for x in visible for size in x.sizes or ()}
+    values = []
+    for name, x, result in zip(names, state, results, strict=True):
+        if name not in read and result.sizes is not None and x.rank != result.rank:
+            known = [isinstance(n, int) or n in sizes_around for n in result.sizes]
+            sizes = [n if k else 1 for n, k in zip(result.sizes, known, strict=True)]
+            x = _zeros(b, x.dtype, sizes, visible)
+        values.append(x)
+    return values
 
 
 def _declared(x, value):
@@ -347,19 +368,25 @@ def _output_buffer(node, b, x, count, visible):
 
     An unknown size is that of one of the tensors around the loop.
     """
-    n_rows = 1 if count is None else count
-    if x.is_static:
-        return b.constant(np.zeros((n_rows, *x.dims), x.dtype))
-    known = {n: (y, i) for y in visible for i, n in enumerate(y.sizes or ())}
-    row_sizes = x.sizes or ()
+    sizes = (1 if count is None else count, *(x.sizes or ()))
+    sizes_around = {size for y in visible for size in y.sizes or ()}
     node.require(
-        x.sizes is not None and all(isinstance(n, int) or n in known for n in row_sizes),
+        x.sizes is not None and all(isinstance(n, int) or n in sizes_around for n in sizes),
         f"what an iteration produces must have a known shape, got {x.shape}",
     )
-    sizes = [n if isinstance(n, int) else dimension(*known[n], b) for n in (n_rows, *row_sizes)]
-    parts = [b.constant(np.int32(n)) if isinstance(n, int) else n for n in sizes]
+    return _zeros(b, x.dtype, sizes, visible)
+
+
+def _zeros(b, dtype, sizes, visible):
+    """Zeros of sizes that are numbers, or those of one of the tensors `visible`."""
+    if all(isinstance(n, int) for n in sizes):
+        return b.constant(np.zeros(sizes, dtype))
+    known = {n: (y, i) for y in visible for i, n in enumerate(y.sizes or ())}
+    parts = [
+        b.constant(np.int32(n)) if isinstance(n, int) else dimension(*known[n], b) for n in sizes
+    ]
     shape = b.PACK(*parts, axis=0, values_count=len(parts))
-    return b.FILL(shape, b.constant(np.zeros((), x.dtype)))
+    return b.FILL(shape, b.constant(np.zeros((), dtype)))
 
 
 def _with_row(b, tall, x, index, is_counted):

@@ -32,6 +32,12 @@ WITHOUT_KERNELS = ("float4", "float8", "uint2", "uint4")
 READS_CONSTANTS = frozenset({"Constant", "DequantizeLinear", "Identity"})
 """Operators that take constants of such types."""
 ADVICE = "Replace these layers, or cut the graph before them with output_arrays."
+BLOCKED = "com.microsoft.nchwc."
+"""How the names of operators begin whose images are blocks of channels, for one processor."""
+BLOCKED_ADVICE = (
+    "ONNX Runtime wrote com.microsoft.nchwc for the processor it ran on: save the model with "
+    "GraphOptimizationLevel.ORT_ENABLE_EXTENDED, or convert the one that was optimized."
+)
 
 
 class Block:
@@ -211,7 +217,8 @@ def refuse_unsupported(
         kind = qualified(node.domain, node.op_type)
         if LOWERINGS.get(kind) is None and not has_definition(node, opsets):
             missing.setdefault(kind, []).append(node_name(node))
-    unsupported.refuse(missing, ADVICE)
+    is_blocked = any(kind.startswith(BLOCKED) for kind in missing)
+    unsupported.refuse(missing, BLOCKED_ADVICE if is_blocked else ADVICE)
 
 
 def _all_nodes(

@@ -102,7 +102,10 @@ def xor(node, b):
 
 @lower("Pow")
 def power(node, b):
-    """x ** y; the exponent may have another type than the base."""
+    """x ** y; the exponent may have another type than the base.
+
+    ONNX Runtime computes powers of integers by fractions in float64, and cuts them off.
+    """
     x, y = node.inputs
     if x.dtype.kind != "f" and _are_whole(y):
         least = 0 if y.value is None or not y.value.size else y.value.min()
@@ -112,6 +115,8 @@ def power(node, b):
         return b.POW(x, y)
     if x.dtype.kind == "f" and y.value is not None:
         return b.POW(x, like(x, y.value, b))
+    if x.dtype.kind != "f":
+        node.block.other_floats.computes_in_float64(node)
     return as_type(b.POW(as_type(x, np.float32, b), as_type(y, np.float32, b)), x.dtype, b)
 
 

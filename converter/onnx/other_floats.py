@@ -71,13 +71,18 @@ class OtherFloats:
     def in_float32(self, node: Node, b: Builder) -> Node:
         """The node on float32 operands."""
         if any(isinstance(x, Tensor) and x.dtype == DOUBLE for x in node.inputs):
-            self.doubles.append(node.name)
+            self.computes_in_float64(node)
         inputs = []
         for x in node.inputs:
             if isinstance(x, Tensor) and x.dtype in OTHER_FLOATS:
                 x = self._original(x) or b.CAST(x, dtype=np.float32)
             inputs.append(x)
         return node.with_inputs(*inputs)
+
+    def computes_in_float64(self, node: Node) -> None:
+        """Notes that a node has more digits in the source."""
+        if node.name not in self.doubles:
+            self.doubles.append(node.name)
 
     def _original(self, x: Tensor) -> Tensor | None:
         """The float32 that `x` was cast from without loss, or is the result of."""

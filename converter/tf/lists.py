@@ -17,11 +17,16 @@ from ..ir.elements import extents_of
 from ..ir.graph import Graph, Sizes, Tensor
 from ..ir.infer import dynamic_tensor
 from ..lowering.moves import dimension
+from .joined_lists import JOINS_ROWS
 from .registry import Node, lower
 from .scatter import rows_replaced
 
 if TYPE_CHECKING:
     from ..ir.builder import Builder
+
+
+class UnevenElements(ConverterError):
+    """A loop computes how large the elements of a list are."""
 
 
 class Reserved(Tensor):
@@ -143,15 +148,18 @@ def empty_list(node: Node, b: Builder):
 
 @lower("TensorListPushBack")
 def push_back(node, b):
-    """The list and one more slice."""
+    """The list and one more slice, or slices where it says so."""
     x, item = node.inputs
-    last = b.EXPAND_DIMS(item, np.int32(0))
+    joins_rows = node.op.attrs.get(JOINS_ROWS, False)
+    if joins_rows:
+        node.require(node.rank(1) > 0, "the elements of a list that is joined must have an axis")
+    last = item if joins_rows else b.EXPAND_DIMS(item, np.int32(0))
     if not isinstance(x, Reserved):
         return b.CONCATENATION(x, last, axis=0)
     if x in b.graph.inputs:  # the loop is lowered again when this is known
-        sizes = None if item.sizes is None else grown_sizes(b.graph, item.sizes)
+        sizes = None if last.sizes is None else grown_sizes(b.graph, last.sizes[1:])
         return Tensor(node.name, item.dtype, sizes)
-    return b.CONCATENATION(x.filled(b, item.sizes), last, axis=0)
+    return b.CONCATENATION(x.filled(b, last.sizes[1:]), last, axis=0)
 
 
 @lower("TensorListPopBack")
@@ -285,7 +293,8 @@ def _dimension(b: Builder, size: Extent) -> Tensor:
     if len(parts) > 1:
         sizes = [b.RESHAPE(_dimension(b, part), np.array([1], np.int32)) for part in parts]
         return b.RESHAPE(reduce(b.BROADCAST_ARGS, sizes), np.zeros(0, np.int32))
-    raise ConverterError(
+    raise UnevenElements(
         f"'{b.origin_name}': its loop computes how large the elements of a list are, and a tensor "
-        "holds elements of one size; pad them, or give the model's inputs a fixed shape"
+        "holds elements of one size; join them only (concat), pad them, or give the model's inputs "
+        "a fixed shape"
     )

@@ -13,6 +13,7 @@ from ...graph.core.order import data_inputs, ordered
 from ...graph.core.signatures.attributes import FunctionRef
 from ...graph.format.fold import fold
 from ...graph.ops.state.tables import MUTABLE_TABLES
+from ...schema.dtypes import VARIANT
 from ...schema.errors import ConverterError
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Origin, Signature
@@ -22,6 +23,8 @@ from ..ophint.stubs import collapse
 from .complex import complex_lowering
 from .flex import SelectOps, flex_outputs, is_flex, result_types
 from .initializer import Initializer, assign, call_once, read
+from .joined_lists import RAGGED, joined_lists
+from .lists import UnevenElements
 from .registry import LOWERINGS, Node
 
 if TYPE_CHECKING:
@@ -58,11 +61,33 @@ def lower_graph(
         UnsupportedOps: some operations have no lowering; all of them are listed.
         ConverterError: an operation cannot be lowered as it is used here.
     """
-    work, select_ops = Work.of(source.graph), select_ops or SelectOps()
+    select_ops = select_ops or SelectOps()
+    work, joined = Work.of(source.graph), source.graph
+    if any(op.type in RAGGED for op in work.operations):
+        joined = joined_lists(source.graph)
+        work = Work.of(joined)
     if not allow_custom_ops:
         missing = work.unsupported()
         refuse_unsupported(op for op in missing if not select_ops.has(op))
-    return lowered(partial(_lower, source, work, select_ops))
+    try:
+        graph = lowered(partial(_lower, source, work, select_ops))
+    except UnevenElements:
+        joined = joined_lists(source.graph)
+        if joined is source.graph:
+            raise
+        graph = lowered(partial(_lower, source, Work.of(joined), select_ops))
+    if joined is not source.graph:
+        _forget_origins(graph, source.graph)
+    return graph
+
+
+def _forget_origins(graph: Graph, source: tf.Graph) -> None:
+    """Leaves no tensor with the origin of one that the source does not have, or has as a list."""
+    names = {t.name for op in source.operations for t in op.outputs if t.dtype != VARIANT}
+    for called in graph.reachable():
+        for tensor in called.tensors():
+            if tensor.origin is not None and tensor.origin.name not in names:
+                tensor.origin = None
 
 
 def _lower(source: GraphSource, work: Work, select_ops: SelectOps, scope: Scope) -> Graph:

@@ -84,8 +84,9 @@ def test_arrays_of_this_graph(name, control_flow_v1):
     np.testing.assert_array_equal(answers(Interpreter(model_content=content), value)[0], value**2)
 
 
-def test_elements_whose_sizes_a_loop_computes(control_flow_v1):
-    """0, then 1 1, then 2 2 2."""
+@pytest.mark.parametrize("reads", [False, True])
+def test_elements_whose_sizes_a_loop_computes(reads, control_flow_v1):
+    """0, then 1 1, then 2 2 2: they can be joined, not read."""
     with tf.Graph().as_default(), tf.Session() as session:
         count = tf.placeholder(tf.int32, [], "count")
         array = tf.TensorArray(tf.float32, count, infer_shape=False)
@@ -94,6 +95,13 @@ def test_elements_whose_sizes_a_loop_computes(control_flow_v1):
             return i + 1, array.write(i, tf.fill([i + 1], tf.cast(i, tf.float32)))
 
         _, array = tf.while_loop(lambda i, _: i < count, body, (0, array))
-        converter = TFLiteConverter.from_session(session, [count], [array.concat()])
-        with pytest.raises(ConverterError, match="its loop computes how large the elements"):
-            converter.convert()
+        result = array.read(1) if reads else array.concat()
+        converter = TFLiteConverter.from_session(session, [count], [result])
+        if reads:
+            with pytest.raises(ConverterError, match="its loop computes how large the elements"):
+                converter.convert()
+            return
+        content = converter.convert()
+    assert converter.verified
+    (y,) = answers(Interpreter(model_content=content), np.int32(3))
+    assert y.tolist() == [0, 1, 1, 2, 2, 2]

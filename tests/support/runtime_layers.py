@@ -166,7 +166,44 @@ ROWS |= {
         num_heads=4, kv_num_heads=2, do_rotary=1),
 }  # fmt: skip
 
+HEADS_OF_KEYS = {"q": drawn(2, 5, 16), "k": drawn(2, 4, 7, 4), "v": drawn(2, 4, 7, 4)}
+BYTES = (packed(16, 48) // 4).astype(np.int8)  # larger ones overflow where there is no VNNI
+QUANTIZED = {"w": BYTES, "b": drawn(48), **scales("x"), **scales("w", size=0.01, dtype=np.int8)}
+PACKED = {"w": drawn(16, 48) / 4, "b": drawn(48)}
+ROWS |= {
+    "Attention counts": Row("Attention", "x w b m", {"x": drawn(2, 6, 16),
+        "m": np.int32([[1, 2, -1, 1, 0, 1], [1, 1, 1, 3, 1, -5]])}, PACKED, num_heads=4),
+    "Attention unidirectional mask": Row("Attention", "x w b m - s", {"x": drawn(2, 6, 16),
+        "m": np.int32([[0, 0, 0, 1, 1, 1], [1, 1, 0, 1, 1, 1]]), "s": drawn(1, 4, 6, 6)}, PACKED,
+        "y p", num_heads=4, unidirectional=1, mask_filter_value=-3.0),
+    "MultiHeadAttention counts": Row("MultiHeadAttention", "q k v - m",
+        {"q": drawn(2, 5, 16), "k": drawn(2, 7, 16), "v": drawn(2, 7, 16),
+         "m": np.int32([[1, 2, -1, 1, 0, 1, 1], [1, 1, 1, 3, 1, -5, 1]])}, num_heads=2),
+    "MultiHeadAttention 3-D mask": Row("MultiHeadAttention", "q k v b m",
+        {**HEADS_OF_KEYS, "m": (packed(2, 5, 7) > 99).astype(np.int32)}, {"b": drawn(48)},
+        num_heads=4),
+    "MultiHeadAttention packed": Row("MultiHeadAttention", "q", {"q": drawn(2, 5, 4, 3, 4)},
+        num_heads=4),
+    "MultiHeadAttention packed keys": Row("MultiHeadAttention", "q k",
+        {"q": drawn(2, 5, 16), "k": drawn(2, 7, 4, 2, 4)}, num_heads=4),
+    "QAttention mask": Row("QAttention", "x w b xs ws m xz wz", {"x": packed(2, 6, 16),
+        "m": np.int32([[1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1]])},
+        QUANTIZED, num_heads=4, tolerance=1e-4),
+    "QAttention unidirectional": Row("QAttention", "x w b xs ws - xz wz p", {
+        "x": packed(2, 6, 16), "p": drawn(2, 2, 4, 3, 4)},
+        QUANTIZED, "y pp", num_heads=4, unidirectional=1, tolerance=1e-4),
+}  # fmt: skip
+
+ATTENDED = """ax = Constant<value_ints=[3]>() k1 = Squeeze(k0, ax) v1 = Squeeze(v0, ax)
+kt = Transpose<perm=[0,2,3,1]>(k1) vt = Transpose<perm=[0,2,1,3]>(v1)
+qt = Transpose<perm=[0,2,1,3]>(q1) m = MatMul(qt, kt) h = Constant<value_float=0.5>() s = Mul(m, h)
+p = Softmax<axis=-1>(s) o = MatMul(p, vt) ot = Transpose<perm=[0,2,1,3]>(o)
+sh = Constant<value_ints=[2,5,16]>() y = Reshape(ot, sh)"""
 DEFINITIONS = {
+    "MultiHeadAttention packed": "q0, k0, v0 = Split<axis=3, num_outputs=3>(q)"
+    " axis = Constant<value_ints=[3]>() q1 = Squeeze(q0, axis) " + ATTENDED,
+    "MultiHeadAttention packed keys": "k0, v0 = Split<axis=3, num_outputs=2>(k)"
+    " heads = Constant<value_ints=[2,5,4,4]>() q1 = Reshape(q, heads) " + ATTENDED,
     "GroupNorm": GROUPS.format(x="x", n=4) + SAME,
     "GroupNorm SiLU": GROUPS.format(x="x", n=2) + SILU,
     "SkipGroupNorm": "xk = Add(x, k) t = Add(xk, b) " + GROUPS.format(x="t", n=2) + SILU,

@@ -343,6 +343,10 @@ ROWS = {
                 coordinate_transformation_mode="tf_half_pixel_for_nn")),
         )
     },
+    "Attention lengths": FreeRow("Attention", "x w b m",
+        {"x": {0: "n", 1: "m"}, "m": {0: "n"}},
+        [{"x": floats(n, m, 16), "m": np.arange(n, 0, -1).astype(np.int32)} for n, m in BATCHES],
+        {"w": floats(16, 48), "b": floats(48)}, "com.microsoft", num_heads=4),
 }  # fmt: skip
 """Name -> FreeRow."""
 QUICK = frozenset(
@@ -354,7 +358,14 @@ QUICK = frozenset(
         *("Col2Im", "GatherElements", "Pad edge", "Pad reflect", "Conv of volumes"),
         *("MaxPool of volumes", "AveragePool", "AveragePool of volumes"),
         *("MaxPool rounded up padded", "AveragePool rounded up with pads"),
-        *("Attention", "MultiHeadAttention", "RotaryEmbedding", "STFT", "LinearAttention"),
+        *(
+            "Attention",
+            "Attention lengths",
+            "MultiHeadAttention",
+            "RotaryEmbedding",
+            "STFT",
+            "LinearAttention",
+        ),
         *("GatedDeltaNet ragged", "AttnLSTM", "SparseAttention"),
         *("NonMaxSuppression", "LpPool rounded up", "DFT of any length onesided"),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...ir import dims
 from ...lowering.moves import (
     as_int32,
     as_type,
@@ -52,7 +53,10 @@ def self_attention(node, b, x, weights, bias, mask, past, scores):
 
 @lower(f"{DOMAIN}MultiHeadAttention")
 def multi_head_attention(node, b):
-    """Attention of queries to keys and values, [batch, length, hidden] or split into heads."""
+    """Attention of queries to keys and values, [batch, length, hidden] or split into heads.
+
+    Those that are split are past ones, which have their bias already.
+    """
     q, k, v, bias, mask, scores, past_k, past_v = (node.input(i) for i in range(8))
     node.require(
         node.input(8) is None and node.input(9) is None,
@@ -63,7 +67,9 @@ def multi_head_attention(node, b):
         node.require(None not in (k, v), "a bias beside packed keys is not supported")
         sizes = [x.dims[-1] * (n_heads if x.rank == 4 else 1) for x in (q, k, v)]
         parts = split_into(b, bias, sizes, 0)
-        q, k, v = (_biased(b, x, part) for x, part in zip((q, k, v), parts, strict=True))
+        q, k, v = (
+            x if x.rank == 4 else b.ADD(x, part) for x, part in zip((q, k, v), parts, strict=True)
+        )
     q, k, v = (split_heads(node, b, x, n_heads) for x in _unpacked(node, b, q, k, v))
     if past_k is not None:
         k, v = b.CONCATENATION(past_k, k, axis=2), b.CONCATENATION(past_v, v, axis=2)
@@ -81,12 +87,6 @@ def decoder_attention(node, b):
     )
     inputs = [q, k, v, node.input(10), mask, scores, past_k, past_v]
     return multi_head_attention(node.with_inputs(*inputs), b)[: max(node.n_outputs, 1)]
-
-
-def _biased(b, x, bias):
-    if x.rank == 3:
-        return b.ADD(x, bias)
-    return b.ADD(x, reshaped(bias, (x.dims[1], 1, x.dims[3]), b))
 
 
 def _unpacked(node, b, q, k, v):
@@ -319,21 +319,20 @@ def _mask(node, b, q, k, mask):
         return None
     value = node.attr("mask_filter_value", FILTER_VALUE)
     if mask.rank == 1:
-        steps, batch = _steps(b, k, 2), q.dims[0]
+        steps, batch = _steps(b, k, 2), q.sizes[0]
         node.require(
-            batch is not None and mask.dims[0] in (batch, 2 * (batch or 0)),
+            mask.sizes[0] in (batch, dims.multiply(2, batch)),
             "a mask of one dimension must have a length for each row, or an end and a start",
         )
-        assert batch is not None
-        is_both = mask.dims[0] != batch
-        bounds = split_into(b, as_int32(mask, b), [batch] * (2 if is_both else 1), 0)
-        bounds = bounds if is_both else [as_int32(mask, b)]
+        bounds = [as_int32(mask, b)]
+        if mask.sizes[0] != batch:
+            bounds = b.UNPACK(reshaped(bounds[0], (2, -1), b), num=2, axis=0)
         end, *start = (b.EXPAND_DIMS(bound, np.int32(1)) for bound in bounds)
         mask = b.LESS(steps, end)
         if start:
             mask = b.LOGICAL_AND(mask, b.GREATER_EQUAL(steps, start[0]))
-    mask = as_type(mask, np.float32, b)
-    gap = b.MUL(b.SUB(like(mask, 1, b), mask), like(mask, value, b))
+    is_seen = mask if mask.dtype == bool else b.GREATER(mask, like(mask, 0, b))
+    gap = b.SELECT_V2(is_seen, np.float32(0), np.float32(value))
     for _ in range(4 - gap.rank):
         gap = b.EXPAND_DIMS(gap, np.int32(1))
     return gap

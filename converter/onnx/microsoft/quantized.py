@@ -201,11 +201,11 @@ def qattention(node, b):
     """Attention whose input and weights are quantized."""
     names = ("x", "weights", "bias", "x_scale", "scale", "mask", "x_zero", "zero", "past")
     values = {name: node.input(i) for i, name in enumerate(names)}
-    node.require(values["past"] is None, "past keys and values are not supported")
     x = _dequantized(node, b, values["x"], values["x_scale"], values["x_zero"])
     weights = _dequantized(node, b, values["weights"], values["scale"], values["zero"])
     one = as_onnx(node, x, weights, values["bias"])
-    return self_attention(one, b, x, weights, values["bias"], values["mask"], None, None)
+    bias, mask, past = (values[name] for name in ("bias", "mask", "past"))
+    return self_attention(one, b, x, weights, bias, mask, past, None)
 
 
 @lower(f"{DOMAIN}QEmbedLayerNormalization")

@@ -15,7 +15,7 @@ from ....schema.errors import DeadlineExceededError
 from ..image_layout import has_channels_last
 from ..math import BOOLEAN_MASK
 from ..names import domain_of, names_read, qualified, schema_of
-from . import arrays, classifiers, convolutions, fused, images, loops, quantized
+from . import arrays, attention, classifiers, convolutions, fused, images, layers, loops, quantized
 from .checks import CHECKS
 from .images import resize, upsample
 from .pools import (
@@ -419,10 +419,16 @@ REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
     "Softmax": (NEW_SOFTMAX, old_softmax),
     "Unique": (ALL_OPSETS, arrays.unique),
     "Upsample": (ALL_OPSETS, upsample),
+    "com.microsoft.DequantizeLinear": (ALL_OPSETS, dequantize_linear),
+    "com.microsoft.Pad": (ALL_OPSETS, arrays.pad),
+    "com.microsoft.QuantizeLinear": (ALL_OPSETS, quantize_linear),
     "ai.onnx.ml.Normalizer": (ALL_OPSETS, normalizer),
     "ai.onnx.ml.ZipMap": (ALL_OPSETS, lambda _, scores: scores),
-    **{kind: (ALL_OPSETS, function) for kind, function in quantized.OPERATORS.items()},
-    **{kind: (ALL_OPSETS, function) for kind, function in fused.OPERATORS.items()},
+    **{
+        kind: (ALL_OPSETS, function)
+        for module in (attention, fused, layers, quantized)
+        for kind, function in module.OPERATORS.items()
+    },
 }
 """What the evaluator gets wrong or is slow at: before which operator set, and what is right."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .convolutions import convolution
 from .pools import max_pool
-from .quantized import as_channels_first
+from .quantized import as_channels_first, dequantized
 from .standard import standard
 
 DOMAIN = "com.microsoft."
@@ -58,7 +58,7 @@ def _gemm(attributes: Attributes, x: np.ndarray, y: np.ndarray, z: Operand = Non
     return _activated(attributes, out, *(attributes[name] for name in names if name in attributes))
 
 
-def _matmul(attributes: Attributes, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def matmul(attributes: Attributes, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """alpha * x @ y, either transposed."""
     factors = []
     for name, z in (("A", x), ("B", y)):
@@ -70,13 +70,15 @@ def _matmul(attributes: Attributes, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return factors[0] @ factors[1] * np.float32(attributes.get("alpha", 1.0))
 
 
-def _gelu(_: Attributes, x: np.ndarray, bias: Operand = None) -> np.ndarray:
+def gelu(_: Attributes, x: np.ndarray, bias: Operand = None) -> np.ndarray:
+    """Gelu of x, or of x + bias."""
     x = x if bias is None else x + bias
     erf = standard("Erf", {}, x * np.float32(np.sqrt(0.5)))
     return x * (1 + erf) * np.float32(0.5)
 
 
-def _fast_gelu(_: Attributes, x: np.ndarray, bias: Operand = None) -> np.ndarray:
+def fast_gelu(_: Attributes, x: np.ndarray, bias: Operand = None) -> np.ndarray:
+    """Gelu by tanh."""
     x = x if bias is None else x + bias
     inner = np.float32(np.sqrt(2 / np.pi)) * (x + np.float32(0.044715) * x**3)
     return x * (1 + np.tanh(inner)) * np.float32(0.5)
@@ -90,11 +92,19 @@ def _layer_norm(
     attributes: Attributes, x: np.ndarray, scale: np.ndarray, offset: Operand = None
 ) -> np.ndarray:
     x = x - x.mean(-1, keepdims=True)
-    y = _rms_norm({"epsilon": 1e-12, **attributes, "axis": -1}, x, scale)
+    y = rms_norm({"epsilon": 1e-12, **attributes, "axis": -1}, x, scale)
     return y if offset is None else y + offset
 
 
-def _rms_norm(attributes: Attributes, x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def _layer_norm_from(
+    attributes: Attributes, x: np.ndarray, scale: np.ndarray, offset: Operand = None
+) -> np.ndarray:
+    """LayerNormalization over all dimensions from an axis on."""
+    return standard("LayerNormalization", attributes, x, scale, offset)
+
+
+def rms_norm(attributes: Attributes, x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """x, by the root of the mean of its squares over all axes from one on, times a scale."""
     axes = tuple(range(attributes.get("axis", -1) % x.ndim, x.ndim))
     mean = np.square(x).mean(axes, keepdims=True)
     return x / np.sqrt(mean + np.float32(attributes.get("epsilon", 1e-5))) * scale
@@ -125,7 +135,7 @@ def _skip_rms_norm(
 ) -> Results:
     """The norm of a sum, and that sum as the fourth result."""
     total = x + skip if bias is None else x + skip + bias
-    return _rms_norm({"epsilon": 1e-12, **attributes}, total, scale), None, None, total
+    return rms_norm({"epsilon": 1e-12, **attributes}, total, scale), None, None, total
 
 
 def _embedded(
@@ -149,23 +159,42 @@ def _embedded(
     return _layer_norm(attributes, total, scale, offset), lengths, total
 
 
+def _quantized_embedded(
+    attributes: Attributes,
+    ids: np.ndarray,
+    segments: Operand,
+    *operands: Operand,
+) -> Results:
+    """The same of five quantized constants: after them and the mask their scales, zero points."""
+    tables, mask = operands[:5], operands[5]
+    rows = zip(tables, operands[6:11], operands[11:16], strict=True)
+    words, positions, kinds, scale, offset = (
+        None if x is None or step is None or zero is None else dequantized(x, step, zero)
+        for x, step, zero in rows
+    )
+    operands = ids, segments, words, positions, kinds, scale, offset, mask
+    return _embedded(attributes, *operands)[:2]  # pyright: ignore[reportArgumentType]
+
+
 OPERATORS: dict[str, Callable[..., Any]] = {
-    "SimplifiedLayerNormalization": _rms_norm,
-    f"{DOMAIN}SimplifiedLayerNormalization": _rms_norm,
+    "SimplifiedLayerNormalization": rms_norm,
+    f"{DOMAIN}SimplifiedLayerNormalization": rms_norm,
     f"{DOMAIN}SkipSimplifiedLayerNormalization": _skip_rms_norm,
     f"{DOMAIN}SkipLayerNormalization": _skip_layer_norm,
     f"{DOMAIN}EmbedLayerNormalization": _embedded,
     f"{DOMAIN}BiasAdd": lambda _, x, bias, skip: x + bias + skip,
-    f"{DOMAIN}BiasGelu": _gelu,
-    f"{DOMAIN}FastGelu": _fast_gelu,
+    f"{DOMAIN}BiasGelu": gelu,
+    f"{DOMAIN}FastGelu": fast_gelu,
     f"{DOMAIN}FusedConv": _conv,
     f"{DOMAIN}FusedGemm": _gemm,
-    f"{DOMAIN}FusedMatMul": _matmul,
-    f"{DOMAIN}Gelu": _gelu,
+    f"{DOMAIN}FusedMatMul": matmul,
+    f"{DOMAIN}Gelu": gelu,
+    f"{DOMAIN}LayerNormalization": _layer_norm_from,
     f"{DOMAIN}NhwcConv": _conv_last,
     f"{DOMAIN}NhwcFusedConv": _conv_last,
     f"{DOMAIN}NhwcMaxPool": partial(as_channels_first, lambda a, x: max_pool(a, x)[0]),
+    f"{DOMAIN}QEmbedLayerNormalization": _quantized_embedded,
     f"{DOMAIN}QuickGelu": _quick_gelu,
-    f"{DOMAIN}TransposeMatMul": _matmul,
+    f"{DOMAIN}TransposeMatMul": matmul,
 }
 """Operators that the ONNX project's evaluator does not have."""

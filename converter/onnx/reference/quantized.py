@@ -17,7 +17,7 @@ Attributes = Mapping[str, Any]
 Operand = np.ndarray | None
 
 
-def _dequantized(x: np.ndarray, scale: np.ndarray, zero_point: Operand) -> np.ndarray:
+def dequantized(x: np.ndarray, scale: np.ndarray, zero_point: Operand) -> np.ndarray:
     """What integers stand for."""
     offset = np.float32(0) if zero_point is None else zero_point.astype(np.float32)
     return (x.astype(np.float32) - offset) * scale
@@ -41,7 +41,7 @@ def _unary(
     zero: Operand = None,
 ) -> np.ndarray:
     """A function of one quantized tensor."""
-    return _quantized(function(attributes, _dequantized(x, x_scale, x_zero)), scale, zero)
+    return _quantized(function(attributes, dequantized(x, x_scale, x_zero)), scale, zero)
 
 
 def _binary(
@@ -57,7 +57,7 @@ def _binary(
     zero: Operand = None,
 ) -> np.ndarray:
     """A function of two quantized tensors."""
-    result = function(_dequantized(x, x_scale, x_zero), _dequantized(y, y_scale, y_zero))
+    result = function(dequantized(x, x_scale, x_zero), dequantized(y, y_scale, y_zero))
     return _quantized(result, scale, zero)
 
 
@@ -70,7 +70,7 @@ def _concat(
     attributes: Attributes, scale: np.ndarray, zero: np.ndarray, *operands: np.ndarray
 ) -> np.ndarray:
     """Quantized tensors joined along an axis."""
-    parts = [_dequantized(*operands[i : i + 3]) for i in range(0, len(operands), 3)]
+    parts = [dequantized(*operands[i : i + 3]) for i in range(0, len(operands), 3)]
     return _quantized(np.concatenate(parts, attributes["axis"]), scale, zero)
 
 

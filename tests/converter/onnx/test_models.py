@@ -14,7 +14,7 @@ from onnx_models import OPSETS, REFERENCE, RNG, checked, converted, floats, mode
 from running import kinds
 
 from flatlite.converter.verify import verification
-from flatlite.errors import ConverterError, ModelError
+from flatlite.errors import ConverterError, ModelError, UnsupportedOps
 from flatlite.lite import Interpreter, TFLiteConverter
 
 
@@ -46,6 +46,16 @@ def test_functions_that_call_themselves_are_refused():
     model = model_of([node("Again", domain="own")], {"x": floats(2)}, functions=[again])
     with pytest.raises(ModelError, match="functions 'Again' must not call themselves"):
         TFLiteConverter.from_onnx_model(model)
+
+
+def test_blocks_of_channels_of_one_processor_are_refused():
+    """ONNX Runtime writes them with all optimizations on."""
+    conv = node("Conv", "x w", domain="com.microsoft.nchwc")
+    opsets = {**OPSETS, "com.microsoft.nchwc": 1}
+    constants = {"w": floats(8, 8, 1, 1)}
+    model = model_of([conv], {"x": floats(1, 8, 4, 4)}, constants=constants, opsets=opsets)
+    with pytest.raises(UnsupportedOps, match="ORT_ENABLE_EXTENDED"):
+        TFLiteConverter.from_onnx_model(model).convert()
 
 
 def branch(name, kind):
@@ -282,6 +292,13 @@ def test_float64_is_computed_in_float32(name, litert):
         checked(model_of(DOUBLE[name], feeds), feeds, litert)
 
 
+def test_powers_of_integers_by_fractions_have_the_digits_of_float32(litert):
+    """ONNX Runtime 1.32 gives 13, 3375, 2 as well, and 710947978 for 11 ** 8.5."""
+    feeds = {"x": np.int32([3, 225, 4]), "z": np.float32([2.4, 1.5, 0.5])}
+    with pytest.warns(UserWarning, match="compute in float64 in the source and in float32 in"):
+        checked(model_of([node("Pow", "x z")], feeds), feeds, litert, [np.int32([13, 3375, 2])])
+
+
 @pytest.mark.parametrize("kind", OF_CONSTANTS)
 def test_constants_of_float64_without_a_kernel(kind, litert):
     nodes = [OF_CONSTANTS[kind], node("Cast", "c", "d", to=onnx.TensorProto.FLOAT),
@@ -466,6 +483,28 @@ def test_loops_without_a_condition_that_read_a_sequence(n, litert):
     rows = np.concatenate([-inputs["x"], inputs["z"]])[:n]
     tables = inputs["x"] + np.cumsum(rows, axis=0)[:, None]
     checked(model_of(nodes, inputs, ("y", "tables")), inputs, litert, [tables[-1], tables])
+
+
+@pytest.mark.parametrize("n", [1, 6])
+def test_loops_whose_first_iteration_sets_what_begins_as_a_scalar(n, litert):
+    """As Paddle's exporter writes variables that a loop is the first to set."""
+    body = helper.make_graph(
+        [
+            node("Add", "state x", "next"),
+            node("Add", "next next", "later"),
+            node("Less", "i limit", "on"),
+        ],
+        "body",
+        [onnx.ValueInfoProto(name=name) for name in ("i", "go", "state", "unset")],
+        [onnx.ValueInfoProto(name=name) for name in ("on", "next", "later")],
+    )
+    loop = helper.make_node("Loop", ["", "always", "x", "zero"], ["last", "set"], body=body)
+    inputs = {"x": floats(4, 3), "limit": np.asarray(n - 1, np.int64)}
+    constants = {"zero": np.float32(0), "always": np.asarray(True)}
+    model = model_of([loop, node("Softmax", "set", "y")], inputs, ("y",), constants)
+    steps = np.exp(2 * (n + 1) * inputs["x"])
+    want = [steps / steps.sum(axis=1, keepdims=True)]
+    checked(model, inputs, litert, want)
 
 
 @pytest.mark.parametrize("low", [-1, 3])

@@ -243,6 +243,63 @@ class Lists(tf.Module):
         return {"y": ops.TensorListStack(input_handle=items, **item), "last": last}
 
 
+class UnevenLists(tf.Module):
+    """Lists whose elements are of unequal lengths."""
+
+    @tf.function(input_signature=[spec([None, 3], "x")])
+    def grow(self, x):
+        array = tf.TensorArray(tf.float32, 0, dynamic_size=True, infer_shape=False)
+        for i in tf.range(tf.shape(x)[0]):
+            array = array.write(i, x[: i + 1] * 2.0)
+        return {"y": array.concat()}
+
+    @tf.function(input_signature=[spec([None, None, 2], "x"), spec([], "k", tf.int32)])
+    def several(self, x, k):
+        n = tf.shape(x)[0]
+        shape = [None, None, 2]
+        first = tf.TensorArray(tf.float32, n, infer_shape=False, element_shape=shape)
+        second = tf.TensorArray(tf.int64, n, infer_shape=False, element_shape=[None])
+        i = tf.constant(0)
+        while i < n:
+            first = first.write(i, x[i : i + k])
+            second = second.write(i, tf.range(tf.cast(i + k, tf.int64)))
+            i += 1
+        return {"y": first.concat(), "z": second.concat(), "n": second.size()}
+
+    @tf.function(input_signature=[spec([None], "i", tf.int64)])
+    def ragged(self, i):
+        kind = tf.RaggedTensorSpec([None], tf.int64)
+        rows = tf.map_fn(lambda n: tf.range(n) * n, i, fn_output_signature=kind)
+        return {"values": rows.values, "splits": rows.row_splits, "padded": rows.to_tensor(-1)}
+
+    @tf.function(input_signature=[spec([None, 3], "x")])
+    def chosen(self, x):
+        kind = tf.RaggedTensorSpec([None, 2], tf.float32, ragged_rank=0)
+
+        def rows_of(row):
+            return tf.boolean_mask(tf.stack([row, -row], 1), row > 0.0)
+
+        rows = tf.map_fn(rows_of, x, fn_output_signature=kind)
+        return {"values": rows.values, "lengths": rows.row_lengths()}
+
+    @tf.function(input_signature=[spec([None, 3], "x")])
+    def lengths(self, x):
+        ops = tf.raw_ops
+        items = ops.EmptyTensorList(element_shape=-1, max_num_elements=-1, element_dtype=tf.float32)
+
+        def body(i, items):
+            return i + 1, ops.TensorListPushBack(input_handle=items, tensor=x[i:])
+
+        _, items = tf.while_loop(lambda i, _: i < tf.shape(x)[0], body, [0, items])
+        joined, lengths = ops.TensorListConcatV2(
+            input_handle=items, element_dtype=tf.float32, element_shape=[-1, 3], leading_dims=[]
+        )
+        return {"y": joined, "lengths": lengths}
+
+
+UNEVEN = ["grow", "several", "ragged", "chosen", "lengths"]
+
+
 def drawn(key, tensor_spec, k):
     """The k-th value of an input."""
     random = np.random.RandomState(k)
@@ -318,6 +375,7 @@ def main():
     saved(Tables(), "tables", ["find"])
     saved(Filled(), "filled", ["find"], ["add"])
     saved(Lists(), "lists", ["grow", "outside", "push"])
+    saved(UnevenLists(), "uneven_lists", UNEVEN)
     saved_v1("version_1")
     VOCABULARY.unlink()
 

@@ -20,6 +20,7 @@ SIGNATURES = {
     "tables": ["find"],
     "filled": ["find"],
     "lists": ["grow", "outside", "push"],
+    "uneven_lists": ["grow", "several", "ragged", "chosen", "lengths"],
     "version_1": ["serving_default"],
 }
 pytestmark = [
@@ -98,7 +99,7 @@ def test_tables_of_a_session():
 
 
 ALONE = [(name, keys[0]) for name, keys in SIGNATURES.items() if len(keys) == 1]
-ALONE += [("lists", key) for key in SIGNATURES["lists"]]
+ALONE += [(name, key) for name in ("lists", "uneven_lists") for key in SIGNATURES[name]]
 
 
 @pytest.mark.parametrize(("name", "signature"), ALONE)
