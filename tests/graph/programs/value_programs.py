@@ -199,6 +199,26 @@ def text_in_collections(tf):
     return rows
 
 
+@program
+def places_of_gates(tf):
+    """What waits stands where its tensor stands."""
+    with tf.Graph().as_default():
+        with tf.device("/job:ps"):
+            v = tf.get_variable("v", [1], use_resource=False)
+        with tf.device("/job:worker/device:GPU:1"):
+            gate = tf.tuple([v.value()])[0]
+        return [gate.device, [group.decode() for group in gate.op.colocation_groups()]]
+
+
+@program
+def branches_without_results(tf):
+    """Branches return one result at least."""
+    with tf.Graph().as_default():
+        results = ([], (), None)
+        calls = [lambda r=r: tf.cond(tf.constant(True), lambda: r, lambda: r) for r in results]
+        return [words(call) for call in calls]
+
+
 def outcomes(tf):
     """What each program gives."""
     return {function.__name__: function(tf) for function in PROGRAMS}
