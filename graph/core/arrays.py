@@ -153,20 +153,18 @@ def _refuse(item: object, dtype: np.dtype) -> NoReturn:
 
 
 def filled(array: np.ndarray, shape: tuple[int, ...], verify: bool) -> np.ndarray:
-    """`array` in `shape`, its last element repeated."""
+    """`array` in `shape`, its last element repeated; zeros where it has none."""
     size = int(np.prod(shape))
     if verify and array.shape != shape:
         raise TypeError(f"Expected Tensor's shape: {shape}, but got {array.shape}.")
+    if array.size > size:
+        raise ValueError(f"Too many elements provided. Takes at most {size}, but got {array.size}.")
+    if min(shape, default=0) < 0:
+        raise ValueError(f"Dimension {min(shape)} must be >= 0")
     if array.size == size:
         return array.reshape(shape)
-    if array.shape in ((), (1,)):
-        return np.full(shape, array.reshape(()), array.dtype)
-    if array.size > size or not array.size:
-        raise ValueError(
-            f"Too many elements provided. Takes at most {size}, but got {array.size}."
-            if array.size
-            else f"Cannot fill shape {shape} from a value without elements"
-        )
+    if not array.size:
+        return np.full(shape, b"" if array.dtype == object else 0, array.dtype)
     flat = array.reshape(-1)
     return np.concatenate([flat, np.repeat(flat[-1:], size - array.size)]).reshape(shape)
 

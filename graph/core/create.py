@@ -196,7 +196,7 @@ def convert_to_tensor(
             pass
     if isinstance(value, (list, tuple)) and any(map(is_tensor_like, flat_items(value))):
         return _packed(value, numpy_dtype, name or "packed")
-    return constant(value, numpy_dtype, name=name or "Const")
+    return constant(value, numpy_dtype, name=name)
 
 
 def _is_too_large(value: TensorLike | None, dtype: np.dtype) -> bool:
@@ -249,8 +249,10 @@ def constant(
 
     Args:
         value: A number, string, array or nested list. With `shape`, its last element is repeated
-            where there are too few.
-        dtype: By default that of an array, else float32, int32 (int64 for large integers), bool,
+            where there are too few, 0 where there are none; nothing is read of a value of Python
+            for a shape without elements.
+        dtype: By default that of an array, float32 where nothing is read, else float32, int32
+            (int64 for large integers), bool,
             string or complex128.
         shape: Of the tensor.
         name: Of the operation.
@@ -261,18 +263,30 @@ def constant(
         ValueError: the value has too many elements for `shape`.
     """
     _require_no_tensor(value, dtype)
-    array = as_array(value, dtype)
-    if shape is not None:
-        array = filled(array, tuple(int(size) for size in shape), verify_shape)
+    array = _constant_array(value, dtype, shape, verify_shape)
     if not array.flags.writeable or array is not value:
         array = array if array.flags.c_contiguous else np.ascontiguousarray(array)
     else:
         array = array.copy()
     graph = graph_of(())
-    with graph_name_scope(graph, name or "Const") as scope:
-        pass
     attrs = {"value": array, "dtype": array.dtype}
-    return append(graph, "Const", scope[:-1], (), attrs).outputs[0]
+    full_name = graph.operation_name("Const" if name is None else name)
+    return append(graph, "Const", full_name, (), attrs).outputs[0]
+
+
+def _constant_array(
+    value: TensorLike | None,
+    dtype: DTypeLike | None,
+    shape: Iterable[SupportsIndex] | None,
+    verify_shape: bool,
+) -> np.ndarray:
+    """The array of a constant. A value of Python is not read for a shape without elements."""
+    if shape is None or value is None:
+        return as_array(value, dtype)
+    sizes = tuple(int(size) for size in shape)
+    if 0 in sizes and not isinstance(value, (np.ndarray, np.generic)):
+        return np.empty(sizes, np.float32 if dtype is None else as_numpy(dtype))
+    return filled(as_array(value, dtype), sizes, verify_shape)
 
 
 def _require_no_tensor(value: TensorLike | None, dtype: DTypeLike | None) -> None:

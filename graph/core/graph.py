@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .typing import DTypeLike
 
 VALID_NAME = re.compile(r"[A-Za-z0-9._][A-Za-z0-9_.\\/>-]*")
+"""TensorFlow's form, and a leading _ as the names of its rewritten graphs have it."""
 MAX_TENSORS = 10**6
 TENSOR_NAME_FORM = 'Tensor names must be of the form "<op_name>:<output_index>".'
 
@@ -153,6 +154,17 @@ class Graph:
             self._names_in_use[candidate] = 1
         return f"{name}_{count - 1}"
 
+    def operation_name(self, name: str | bytes) -> str:
+        """The name of an operation that is called `name` in the current scope.
+
+        Raises ValueError where TensorFlow's operations may not be called so.
+        """
+        name = name.decode() if isinstance(name, bytes) else name
+        full = name[:-1] if name.endswith("/") else self.unique_name(name)
+        if not full or full[0] == "_" or not VALID_NAME.fullmatch(full):
+            raise _refused_name(full)
+        return full
+
     def add(
         self,
         kind: str,
@@ -185,7 +197,7 @@ class Graph:
         if name in self._operations:
             raise ValueError(f"{kind} '{name}': the graph has an operation of this name already")
         if not VALID_NAME.fullmatch(name):
-            raise ValueError(f"'{name}' is not a valid operation name")
+            raise _refused_name(name)
         op = Operation(self, kind, name, list(inputs), dict(attrs or {}), control_inputs, device)
         for position, tensor in enumerate(op.all_inputs):
             if tensor is not None and tensor.graph is not self:
@@ -440,3 +452,10 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<Graph of {len(self)} operations>"
+
+
+def _refused_name(name: str) -> ValueError:
+    form = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+    return ValueError(
+        f"`{name}` is not a valid node name. Accepted names conform to Regex /{form}/"
+    )

@@ -99,8 +99,7 @@ class Dimension:
     def __bool__(self) -> bool:
         return bool(self.value)
 
-    def __hash__(self) -> int:
-        return hash(self.value)
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __reduce__(self) -> tuple[type[Dimension], tuple[int | None]]:
         return Dimension, (self.value,)
@@ -396,6 +395,12 @@ def _unknown_part(part: slice) -> shapes.Shape:
     if stop is None or start < 0 or stop < 0:
         return None
     return (None,) * max(stop - start, 0)
+
+
+def shape_of_values(values: Iterable[SupportsIndex | None]) -> TensorShape:
+    """The shape that a tensor's elements stand for: unknown where one is unknown or below 0."""
+    sizes = [None if n is None else int(n) for n in values]
+    return TensorShape([None if n is None or n < 0 else n for n in sizes])
 
 
 def _size_of(dims: Iterable[SupportsIndex | None], dim: SupportsIndex | None) -> int | None:

@@ -137,15 +137,14 @@ def index_tuple(
     indices: np.ndarray, shape: Sequence[int], target: str = "shape"
 ) -> tuple[np.ndarray, ...]:
     """The numpy index of index tuples in the last dimension; `target` is what an error calls it."""
-    columns = tuple(np.moveaxis(indices, -1, 0))
     outside = ~_inside(indices, shape)
     if outside.any():
         position = np.argwhere(outside)[0].tolist()
         place = f"[{','.join(map(str, position))}]" if position else ""
         index = ", ".join(map(str, indices[tuple(position)].tolist()))
-        sizes = ",".join(map(str, shape))
-        raise ValueError(f"indices{place} = [{index}] does not index into {target} [{sizes}]")
-    return columns
+        sizes = shown(tuple(shape))
+        raise ValueError(f"indices{place} = [{index}] does not index into {target} {sizes}")
+    return tuple(np.moveaxis(indices, -1, 0))
 
 
 def _scatter_nd_shape(op: OperationView) -> Shape:
@@ -159,16 +158,22 @@ def require_scattered(op: OperationView, shape: Shape, indices: Shape, updates: 
     if not updates or not indices:  # a scalar goes everywhere
         return
     n_outer, depth = len(indices) - 1, indices[-1]
-    if shape is None:
-        _require_alike(op, ("indices", indices, 0, n_outer), updates, 0, n_outer)
-        return
-    known_sizes = (*indices, *updates)
-    is_empty = 0 in shape and 0 not in known_sizes and None not in known_sizes
-    require(op, not is_empty, "Indices and updates specified for empty input")
+    if shape is not None:
+        known_sizes = (*indices, *updates)
+        is_empty = 0 in shape and 0 not in known_sizes and None not in known_sizes
+        require(op, not is_empty, "Indices and updates specified for empty input")
     _require_alike(op, ("indices", indices, 0, n_outer), updates, 0, n_outer)
-    if depth is not None:
-        require(op, depth <= len(shape), f"indices {indices} index deeper than {shape}")
+    if shape is not None and depth is not None:
+        require(op, depth <= len(shape), _too_deep(shape, indices, updates))
         _require_alike(op, ("input", shape, depth, len(shape)), updates, n_outer, len(updates))
+
+
+def _too_deep(shape: Sequence[Dim], indices: Sequence[Dim], updates: Sequence[Dim]) -> str:
+    """What is said of index tuples with more places than a shape has dimensions."""
+    return (
+        f"Dimensions [{indices[-1]},{len(shape)}) of input[shape={shown(tuple(shape))}] must match "
+        f"dimensions [{len(indices) - 1},{len(updates)}) of updates[shape={shown(tuple(updates))}]"
+    )
 
 
 def _require_alike(
@@ -211,8 +216,7 @@ def scatter_nd(
         raise ValueError("Indices and updates specified for empty output")
     if updates.dtype == object:
         result[...] = b""
-    chosen = respected(indices, result.shape, bad_indices_policy)
-    np.add.at(result, index_tuple(indices[chosen], result.shape), updates[chosen])
+    scattered(np.add, result, indices, updates, bad_indices_policy)
     return result
 
 
@@ -246,6 +250,8 @@ def scattered(
     policy: bytes,
 ) -> None:
     """Combines updates with what stands at index tuples of `target`, or puts them there."""
+    if indices.ndim and indices.shape[-1] > target.ndim:
+        raise ValueError(_too_deep(target.shape, indices.shape, updates.shape))
     chosen = respected(indices, target.shape, policy)
     at, values = index_tuple(indices[chosen], target.shape), updates[chosen]
     if combine is None:
@@ -255,9 +261,8 @@ def scattered(
 
 
 def _tensor_scatter_shape(op: OperationView) -> Shape:
-    shape, indices, updates = (tensor.sizes for tensor in op.inputs)
-    require_scattered(op, shape, indices, updates)
-    return shape
+    require_scattered(op, *(tensor.sizes for tensor in op.inputs))
+    return op.inputs[0].sizes
 
 
 for _name, _combine in SCATTERS.items():

@@ -466,7 +466,10 @@ class Session:
             if times is not None and self._times is not None:
                 self._times.append(by_operation(times, plan.positions))
             state.wait_for_put_off(control)
-            return [self._result(item, arrays) for item in elements]
+            return [
+                feeds[item].copy() if item in feeds else self._result(item, arrays)
+                for item in elements
+            ]
         finally:
             state.end_run(control, outer)
             if plan is not None:

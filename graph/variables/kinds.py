@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, NoReturn, cast, overload
 
 from ..core.create import convert_to_tensor, create, output
 from ..core.hooks import hook
@@ -148,6 +148,15 @@ class ResourceVariable(Variable):
         """The tensor that stands for it."""
         return self.op.outputs[0]
 
+    @property
+    def create(self) -> Operation:
+        """The operation that gives it its initial value."""
+        return self.initializer
+
+    def numpy(self) -> NoReturn:
+        """For eager execution alone: NotImplementedError."""
+        raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+
     def _read(self) -> Tensor:
         tensor = output("ReadVariableOp", [self.handle], {"dtype": self.dtype})
         tensor.set_shape(self.sizes)
@@ -265,6 +274,7 @@ class UnreadVariable(ResourceVariable):
         unread.op, unread._handle = op, variable.handle
         unread.sizes, unread.dtype = variable.sizes, variable.dtype
         unread.initial_value, unread.constraint = None, None
+        unread.initializer = cast("Operation", None)  # as TensorFlow's
         unread.trainable = True
         unread.synchronization = VariableSynchronization.AUTO
         unread.aggregation = VariableAggregation.NONE

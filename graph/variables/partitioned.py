@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.arrays import type_name
 from ..core.create import create, output, register_conversion
-from ..core.dtype import as_numpy
+from ..core.dtype import DType, as_dtype, as_numpy
 from ..core.scopes import control_dependencies, name_scope
 from ..core.signatures.operands import Operands
 from ..core.tensor_shape import TensorShape
@@ -125,7 +125,7 @@ class PartitionedVariable(Operands):
         self._parts = sorted(variable_list, key=_offset)
         self._name = name
         self._shape = whole
-        self._dtype = as_numpy(dtype)
+        self._dtype = as_dtype(dtype)
         self._partitions = list(partitions)
 
     @property
@@ -134,7 +134,7 @@ class PartitionedVariable(Operands):
         return self._name
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> DType:
         """The type of all parts."""
         return self._dtype
 
@@ -283,7 +283,7 @@ def variable_axis_size_partitioner(
             f"max_shard_bytes is {max_shard_bytes} and bytes_per_string_element is "
             f"{bytes_per_string_element}"
         )
-    if max_shards is not None and max_shards < 1:
+    if max_shards is not None and max_shards < 0:
         raise ValueError("max_shards must be positive.")
 
     def partitioner(shape: TensorShape, dtype: DTypeLike) -> list[int]:
@@ -298,7 +298,7 @@ def variable_axis_size_partitioner(
         slices = max(1, math.floor(max_shard_bytes / bytes_per_slice))
         shards = math.ceil(sizes[axis] / slices)
         partitions = [1] * len(sizes)
-        partitions[axis] = shards if max_shards is None else min(max_shards, shards)
+        partitions[axis] = min(max_shards, shards) if max_shards else shards
         return partitions
 
     return partitioner

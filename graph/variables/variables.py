@@ -422,13 +422,17 @@ class Variable(ScatterUpdates, Operands, metaclass=Created):
 
     experimental_ref = ref
 
-    def get_save_slice_info(self) -> SaveSliceInfo | None:
+    def _get_save_slice_info(self) -> SaveSliceInfo | None:
         """Which part of a larger variable it is; None when it is none."""
         return self.save_slice_info
 
-    def set_save_slice_info(self, save_slice_info: SaveSliceInfo | None) -> None:
+    def _set_save_slice_info(self, save_slice_info: SaveSliceInfo | None) -> None:
         """Says which part of a larger variable it is: it is saved as such."""
         self.save_slice_info = save_slice_info
+
+    @property
+    def _save_slice_info(self) -> SaveSliceInfo | None:
+        return self.save_slice_info
 
     def to_proto(self, export_scope: str | None = None) -> VariableDef:
         """The VariableDef message that describes it, names without the scope `export_scope`."""

@@ -197,7 +197,7 @@ def test_errors():
             tf.cond(True, lambda: x, lambda: x)
         with pytest.raises(TypeError, match="'false_fn' must be callable"):
             tf.cond(tf.constant(True), lambda: x, x)
-        with pytest.raises(ValueError, match="true_fn must have a return value"):
+        with pytest.raises(ValueError, match="'true_fn' must have a return value"):
             tf.cond(tf.constant(True), lambda: None, lambda: x)
         with pytest.raises(TypeError, match="'true_fn' argument required"):
             tf.cond(tf.constant(True))

@@ -110,7 +110,7 @@ def test_attributes_come_from_the_inputs_or_the_signature(graph):
     ("kind", "name", "inputs", "attrs", "message"),
     [
         ("Neg", "x", ["x:0"], {}, "Neg 'x': the graph has an operation of this name already"),
-        ("Neg", "a b", ["x:0"], {}, "'a b' is not a valid operation name"),
+        ("Neg", "a b", ["x:0"], {}, "`a b` is not a valid node name"),
         (
             "Neg",
             "n",

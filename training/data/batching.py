@@ -11,7 +11,7 @@ from ...graph.core.composite.type_specs import RaggedTensorSpec, SparseTensorSpe
 from ...graph.core.create import convert_to_tensor, create
 from ...graph.core.dtype import as_dtype, as_numpy
 from ...graph.core.graph import Tensor
-from ...graph.core.tensor_shape import Dimension, TensorShape
+from ...graph.core.tensor_shape import Dimension, TensorShape, shape_of_values
 from . import structures
 from .base import DatasetBase, int64, of_variant
 from .structures import DatasetSpec
@@ -245,7 +245,7 @@ def _static(shape: Tensor) -> TensorShape:
     if value is None:
         rank = None if shape.sizes is None else shape.sizes[0]
         return TensorShape(None if rank is None else [None] * rank)
-    return TensorShape([None if n is None or n < 0 else int(n) for n in value])
+    return shape_of_values(value)
 
 
 def _padded_shape(leaf: object, shape: object) -> Tensor:

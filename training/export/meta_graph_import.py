@@ -69,8 +69,9 @@ def import_meta_graph(
                 graph.add_to_collection(key, _item(graph, key, kind, value, scope, variables))
     if message.HasField("saver_def"):
         return Saver.from_proto(message.saver_def, scope)
-    has_variables = global_variables(scope) or graph.get_collection(
-        GraphKeys.SAVEABLE_OBJECTS, scope
+    # As in TensorFlow, none within a name scope, whose name the variables begin with.
+    has_variables = global_variables(import_scope) or graph.get_collection(
+        GraphKeys.SAVEABLE_OBJECTS, import_scope
     )
     return Saver(**kwargs) if has_variables else None
 
@@ -101,6 +102,8 @@ def _item(graph: Graph, key: str, kind: str, value, scope: str | None, variables
         return QueueRunner.from_proto(proto.parse("QueueRunnerDef", value), scope)
     if kind == "node_list":
         return graph.as_graph_element(f"{scope}/{value}" if scope else value)
+    if kind == "bytes_list" and scope:  # any text is taken for a name
+        return f"{scope}/{value.decode()}"
     return value
 
 

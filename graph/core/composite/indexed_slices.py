@@ -12,7 +12,7 @@ from ..build import ops
 from ..create import convert_to_tensor, register_conversion
 from ..dtype import as_numpy
 from ..graph import Graph, Operation, Tensor
-from ..tensor_shape import TensorShape
+from ..tensor_shape import TensorShape, shape_of_values
 
 if TYPE_CHECKING:
     from ..protocols import MaybeDType
@@ -59,7 +59,7 @@ class IndexedSlices:
         sizes = None if self._dense_shape is None else self._dense_shape.value
         if sizes is None:
             return TensorShape(None)
-        return TensorShape([None if n is None else int(n) for n in sizes.flat])
+        return shape_of_values(sizes.flat)
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ from ..create import convert_to_tensor
 from ..dtype import as_dtype
 from ..graph import Graph, Operation, Tensor
 from ..scopes import name_scope
-from ..tensor_shape import TensorShape
+from ..tensor_shape import TensorShape, shape_of_values
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -92,7 +92,7 @@ class SparseTensor:
             sizes = self._dense_shape.sizes
             rank = sizes[0] if sizes else None
             return self._known.merge_with(None if rank is None else [None] * rank)
-        return self._known.merge_with([None if n is None else int(n) for n in value.tolist()])
+        return self._known.merge_with(shape_of_values(value.tolist()))
 
     def set_shape(self, shape: ShapeLike | None) -> None:
         """Adds what the caller knows of its shape; raises ValueError when it cannot be."""

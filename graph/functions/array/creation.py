@@ -154,7 +154,7 @@ def _filled(
                 return fill(sizes, constant(value, dtype), name=scope)
             if known is None:
                 shape = shape_tensor(shape)
-            elif np.prod(known, dtype=object) < _SMALL:
+            elif scope and np.prod(known, dtype=object) < _SMALL:
                 return constant(np.full(known, value, dtype), name=scope)
             else:
                 shape = convert_to_tensor(list(known))

@@ -77,6 +77,8 @@ def cond(
         ]
         _widen_indices(traced)
         _require_alike(traced, ("true_fn", "false_fn"))
+        if not traced[0].body.outputs:
+            raise ValueError("'true_fn' and 'false_fn' must return at least one result.")
         outputs = call_one_of(
             "If", condition, [branch.body for branch in traced], ("cond_true", "cond_false"), scope
         )
@@ -106,7 +108,7 @@ def _traced(function: Branch, name: str, strict: bool, scope: str) -> _Traced:
     with body.traced():
         returned = function()
         if returned is None:
-            raise ValueError(f"{name} must have a return value.")
+            raise ValueError(f"'{name}' must have a return value.")
         leaves = flatten(returned, expand=True)
         body.outputs = [body.capture(_as_output(leaf)) for leaf in leaves]
     if not strict and isinstance(returned, (list, tuple)):

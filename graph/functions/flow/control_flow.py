@@ -11,6 +11,7 @@ from ...core.composite.indexed_slices import IndexedSlices
 from ...core.create import convert_to_tensor, create, output
 from ...core.graph import Operation, Tensor
 from ...core.scopes import (
+    colocate_with,
     control_dependencies,
     get_default_graph,
     graph_of,
@@ -153,9 +154,12 @@ def with_dependencies(
     named = name_scope(name, "control_dependency", [output_tensor])
     with named as scope, control_dependencies(dependencies):
         if isinstance(output_tensor, IndexedSlices):
-            values = output("Identity", [output_tensor.values], name=scope)
+            with colocate_with(output_tensor.values):
+                values = output("Identity", [output_tensor.values], name=scope)
             return IndexedSlices(values, output_tensor.indices, output_tensor.dense_shape)
-        return output("Identity", [convert_to_tensor(output_tensor)], name=scope)
+        tensor = convert_to_tensor(output_tensor)
+        with colocate_with(tensor):
+            return output("Identity", [tensor], name=scope)
 
 
 def Assert(

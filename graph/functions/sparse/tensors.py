@@ -525,6 +525,8 @@ def placeholder(
     them open.
     """
     label = f"{name}/" if name else "sparse_"
+    if isinstance(shape, (list, tuple)):
+        shape = [None if size == -1 else size for size in shape]
     known = shape if isinstance(shape, Tensor) else TensorShape(shape)
     rank = known.shape[0] if isinstance(known, Tensor) and known.shape else None
     if isinstance(known, Tensor):
