@@ -155,6 +155,7 @@ class PlanRunner:
             self._trials, self._warm_trials = self._warm_trials, 0
             self._partition(alone=True)
             self._times = None
+            return
         if not self._trials:
             self._partition()
             from ..plan.branches import loops
@@ -175,8 +176,8 @@ class PlanRunner:
 
         Not in alternation, as what a run leaves in the cores' caches is part of the matter. A pool
         that is quicker stays, if it still is when no run is among a program's first ones, which
-        take longer. One that is not may have met a busy moment, and is tried again later if there is
-        work enough: until then it stays if its workers did not come.
+        take longer. One that is not may have met a busy moment, and is tried again later where
+        there is work enough: until then it stays if its workers did not come.
         """
         if not self._compared[-1]:
             self._partition(alone=len(self._compared) % 2 == 1)

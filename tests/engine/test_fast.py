@@ -105,6 +105,14 @@ def test_conv2d_of_few_products(vectors, data):
     check_conv2d(data, 1, depth, taps, (data.draw(STEP), 1), CONVOLUTIONS)
 
 
+@SOME
+@given(st.data())
+@pytest.mark.parametrize(("depth", "width"), [(64, 3), (65, 2), (47, 4), (21, 9), (1, 150)])
+def test_conv2d_of_a_single_row_of_taps(vectors, depth, width, data):
+    """More products than go to a total at once."""
+    check_conv2d(data, 1, depth, (1, width), (1, 1), CONVOLUTIONS)
+
+
 @pytest.mark.parametrize("height", [1, 3])
 @pytest.mark.parametrize("width", [257, 700])
 def test_long_lines_are_done_in_parts(vectors, height, width, monkeypatch):
