@@ -189,7 +189,8 @@ def _fits_lines(x: Buffer, out: Buffer, taps: Sequence[int], sliding: Sliding, g
     """Whether the filter is so small that strips of pixels are done before their tables are."""
     products = prod(taps) * x.shape[3]
     is_line = groups == 1 and sliding.dilation[1] == 1 and out.shape[2] >= _MIN_LINE
-    return is_line and taps[1] * x.shape[3] <= CHAIN and products <= _MAX_STRIP
+    run = x.shape[3] if taps[0] == 1 else taps[1] * x.shape[3]
+    return is_line and run <= CHAIN and products <= _MAX_STRIP
 
 
 def convolution(

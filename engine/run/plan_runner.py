@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 BUDGET = 50_000_000  # nanoseconds before machine code comes back to look for Ctrl-C
 COARSE_CLOCK = 6 if sys.platform == "linux" else abi.CLOCK_MONOTONIC  # 5 ns, not 25
 TRIALS = 2  # runs that are timed before the instructions are partitioned by their times
-WARM_TRIALS = 2  # more such runs where they are short: the first ones are several times as long
+WARM_TRIALS = 2  # such runs alone instead, where they are short: the first ones take far longer
 MIN_SHARED = 3_500  # nanoseconds of work that may repay a thread pool, which costs about 1 us
 MIN_PROMISING = 7_000  # nanoseconds of work that a pool repays unless its workers are late
+MIN_RETRIED = 7_000  # nanoseconds of work beside which little is to wait for a retry: 4 us a run
 MAX_COMPARED = 500_000  # nanoseconds of work up to which it is tried whether a pool is quicker
 MAX_COMPARED_LOOPS = 1_000_000_000  # the same with loops, whose many instructions are small
 MIN_COMPARISONS = 10  # runs alone, with a pool and alone again, by which that is decided
@@ -152,6 +153,9 @@ class PlanRunner:
         self._trials -= 1
         if not self._trials and self._warm_trials and sum(self._times) < MAX_COMPARED:
             self._trials, self._warm_trials = self._warm_trials, 0
+            self._partition(alone=True)
+            self._times = None
+            return
         if not self._trials:
             self._partition()
             from ..plan.branches import loops
@@ -172,11 +176,11 @@ class PlanRunner:
 
         Not in alternation, as what a run leaves in the cores' caches is part of the matter. A pool
         that is quicker stays, if it still is when no run is among a program's first ones, which
-        take longer. One that is not may have met a busy moment, and is tried again later: until
-        then it stays if its workers did not come and there is work enough for them.
+        take longer. One that is not may have met a busy moment, and is tried again later where
+        there is work enough: until then it stays if its workers did not come.
         """
-        self._partition(alone=len(self._compared) % 2 == 1)
         if not self._compared[-1]:
+            self._partition(alone=len(self._compared) % 2 == 1)
             self._n_stolen = self._pool.n_stolen if self._pool else 0
         start = perf_counter_ns()
         self._run(check)
@@ -198,7 +202,7 @@ class PlanRunner:
             self._compared.append([])
             return
         self._partition(alone=is_short or is_slower)
-        if is_slower and not is_short:
+        if is_slower and alone >= MIN_RETRIED:
             self._wait_for_retry()
 
     def _workers_were_late(self) -> bool:

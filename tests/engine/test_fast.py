@@ -105,6 +105,14 @@ def test_conv2d_of_few_products(vectors, data):
     check_conv2d(data, 1, depth, taps, (data.draw(STEP), 1), CONVOLUTIONS)
 
 
+@SOME
+@given(st.data())
+@pytest.mark.parametrize(("depth", "width"), [(64, 3), (65, 2), (47, 4), (21, 9), (1, 150)])
+def test_conv2d_of_a_single_row_of_taps(vectors, depth, width, data):
+    """More products than go to a total at once."""
+    check_conv2d(data, 1, depth, (1, width), (1, 1), CONVOLUTIONS)
+
+
 @pytest.mark.parametrize("height", [1, 3])
 @pytest.mark.parametrize("width", [257, 700])
 def test_long_lines_are_done_in_parts(vectors, height, width, monkeypatch):
@@ -165,11 +173,22 @@ def test_depthwise(vectors, data):
     n = channels * data.draw(st.sampled_from([1, 1, 2, 5]))
     weights = numbers(*taps, n)
     bias = numbers(n) if data.draw(st.booleans()) else None
-    whole = np.zeros(n) if bias is None else bias
+    check_depthwise(x, weights, bias, stride, dilation, clamp, kernels)
+
+
+def test_depthwise_of_a_large_image(vectors):
+    """Its inputs are asked for before they are read, beyond its end, too."""
+    x, weights, bias = numbers(1, 60, 61, 75), numbers(3, 3, 75), numbers(75)
+    check_depthwise(x, weights, bias, (2, 2), (1, 1), LIMITLESS, DEPTHWISE)
+
+
+def check_depthwise(x, weights, bias, stride, dilation, clamp, kernels):
+    """Convolutions of channels by themselves, whose padding is SAME."""
+    whole = np.zeros(weights.shape[2]) if bias is None else bias
     arguments = (stride, dilation, "SAME")
     exact = definitions.depthwise(x, weights, whole, *arguments)
     terms = definitions.depthwise(np.abs(x), np.abs(weights), np.abs(whole), *arguments)
-    spans = definitions.spans(sizes, taps, *arguments)
+    spans = definitions.spans(x.shape[1:3], weights.shape[:2], *arguments)
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)

@@ -215,6 +215,32 @@ def test_a_pool_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
     assert program.fast_run is not None
 
 
+def test_short_programs_are_timed_alone(monkeypatch):
+    """What workers take to wake up is no time of an instruction."""
+    monkeypatch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
+    compare_pools(monkeypatch)
+    got = np.zeros((1000, 2), np.int64)
+    program, out = Program(threads=3), bound((1000, 2), np.int64)
+    program.call("testing.dealt", out, split=1000)
+    program.close({out: got})
+    for chunks in (*[33] * TRIALS, *[1] * plan_runner.WARM_TRIALS):
+        program.run()
+        assert len(np.unique(got, axis=0)) == chunks
+
+
+@pytest.mark.parametrize(("shortest", "waits"), [(1 << 40, False), (0, True)])
+def test_little_work_is_not_tried_again(shortest, waits, monkeypatch):
+    """Until a retry each run looks at the time, which costs as much as a pool could win."""
+    compare_pools(monkeypatch, MIN_PROMISING=1 << 40, MIN_RETRIED=shortest, MAX_RATIO=0)
+    monkeypatch.setattr(plan_runner, "RETRIES", (1 << 50,))
+    program, out = Program(threads=3), bound((1000, 2), np.int64)
+    program.call("testing.dealt", out, split=1000)
+    program.close({out: np.zeros((1000, 2), np.int64)})
+    for _ in range(TRIALS + plan_runner.WARM_TRIALS + 2 * plan_runner.MIN_COMPARISONS):
+        program.run()
+    assert (program.fast_run is None) == waits
+
+
 @pytest.mark.parametrize(
     ("times", "shortest", "chunks"),
     [((9, 6, 9), 0, 3), ((9, 6, 6), 0, 1), ((9, 6, 9), 10, 1)],
@@ -244,7 +270,7 @@ def test_a_pool_has_to_be_quicker_than_later_runs_too(times, shortest, chunks, m
 def test_a_pool_that_met_a_busy_moment_is_tried_again(better, chunks, monkeypatch):
     """It is not quicker at first, as when other processes run; then it is, or is not either."""
     monkeypatch.setattr(instruction, "MIN_STEALING_TIME", 1 << 40)
-    compare_pools(monkeypatch, MAX_RATIO=0, RETRIES=(10,))
+    compare_pools(monkeypatch, MIN_RETRIED=0, MAX_RATIO=0, RETRIES=(10,))
     monkeypatch.setattr(plan_runner, "perf_counter_ns", count().__next__)
     got = np.zeros((1000, 2), np.int64)
     program, out = Program(threads=3), bound((1000, 2), np.int64)

@@ -32,8 +32,11 @@ def width_3_2(builder, simd):
     return WORD(_shape(simd, 3, 2)[0])
 
 
-def strip(taps, stride, short=False):
-    """The microkernel for a strip of results, or a `short` one, under filter rows `taps` wide."""
+def strip(taps, stride, short=False, far=False):
+    """The microkernel for a strip of results, or a `short` one, under filter rows `taps` wide.
+
+    That for inputs that are `far` asks for those of the next strip where lines are two vectors.
+    """
 
     def emit(builder, simd, tables, rows, weights, bias, out, count, channels, pitch, low, high):
         w = Writer(builder, simd)
@@ -47,7 +50,10 @@ def strip(taps, stride, short=False):
         low, high = w.repeat(low), w.repeat(high)
         end, begin = w.mul(channels, 4), WORD(0)
         for n in sorted({n_vectors, 1}, reverse=True):
-            shape, vector_end = (taps, stride, results, n), builder.and_(end, WORD(-n * w.bytes))
+            shape, vector_end = (
+                (taps, stride, results, n, far and n > 1),
+                builder.and_(end, WORD(-n * w.bytes)),
+            )
             with w.loop(begin, vector_end, n * w.bytes) as (at, _):
                 _vectors(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high, None)
             begin = vector_end
@@ -58,13 +64,13 @@ def strip(taps, stride, short=False):
                 w, shape, tables, rows, weights, bias, targets, vector_end, pitch, low, high, mask
             )
 
-    emit.__name__ = f"strip_{taps}_{stride}{'_short' if short else ''}"
+    emit.__name__ = f"strip_{taps}_{stride}{'_short' * short}{'_far' * far}"
     return microkernel(_SIGNATURE)(emit)
 
 
 def _vectors(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high, mask):
     """The results of some vectors of channels, which begin `at` bytes from the first."""
-    taps, stride, results, n_vectors = shape
+    taps, stride, results, n_vectors, far = shape
 
     def load(pointer, v):
         pointer = w.move(pointer, w.add(at, v * w.bytes))
@@ -83,6 +89,8 @@ def _vectors(w, shape, tables, rows, weights, bias, targets, at, pitch, low, hig
             if not used:
                 continue
             pointer = w.load_pointer(table, 8 * column)
+            if far and column >= taps - stride:
+                w.prefetch(w.move(pointer, w.add(w.mul(pitch, results * stride), at)))
             for v in range(n_vectors):
                 x = load(pointer, v)
                 for tap, i in used:
@@ -99,10 +107,14 @@ def _vectors(w, shape, tables, rows, weights, bias, targets, at, pitch, low, hig
                 w.store_masked(value, w.move(targets[i], at), mask)
 
 
+_FAR_BYTES, _MAX_FAR_PITCH = 1 << 20, 448
+"""Bytes of an image that the nearer caches have no room for, and of a pixel whose lines next to
+each other the nearest one has room for, beside those that are asked for."""
 _SHORT_STRIP = 5
 """Results of a strip that wastes less where a row is of another length."""
 strip_1_1, strip_3_1, strip_3_2, strip_5_1, strip_5_2 = (strip(*kind) for kind in KINDS)
 strip_3_1_short, strip_3_2_short = strip(3, 1, short=True), strip(3, 2, short=True)
+strip_3_2_far = strip(3, 2, far=True)
 
 
 @inline
@@ -132,6 +144,7 @@ def depthwise(x, weights, bias, zeros, out, kind, window, low, high, first, last
     taps_h, taps_w = weights.shape[0], weights.shape[1]
     tables, padding = _tables(), address(zeros)
     strip_width = _width(kind, columns)
+    is_far = height * width * pitch >= _FAR_BYTES and pitch <= _MAX_FAR_PITCH
     for item in range(first, last):
         n = item // rows
         top = (item - n * rows) * window.stride_h - window.before_h
@@ -165,6 +178,9 @@ def depthwise(x, weights, bias, zeros, out, kind, window, low, high, first, last
             elif kind == 31:
                 strip_3_1(tables, lines, factors, address(bias), target, count, channels, pitch,
                           low, high)  # fmt: skip
+            elif kind == 32 and is_far:
+                strip_3_2_far(tables, lines, factors, address(bias), target, count, channels, pitch,
+                              low, high)  # fmt: skip
             elif kind == 32:
                 strip_3_2(tables, lines, factors, address(bias), target, count, channels, pitch,
                           low, high)  # fmt: skip

@@ -273,7 +273,8 @@ def convolution(
 def lines(x, packed, out, taps_h, taps_w, window, parts, low, high, first, last, fault):
     """`convolution` of one group whose taps in a row lie next to each other.
 
-    An item is a line, or one of the `parts` of one.
+    These are a segment, or each of them is one, where a single row has more than CHAIN products. An
+    item is a line, or one of the `parts` of one.
 
     Taps outside the input are left out: each line is a strip without its first and last pixels,
     and these are strips from line to line.
@@ -281,7 +282,11 @@ def lines(x, packed, out, taps_h, taps_w, window, parts, low, high, first, last,
     height, channels, n = x.shape[1], x.shape[3], out.shape[3]
     n_lines, n_columns, pitch = out.shape[1], out.shape[2], 4 * x.shape[2] * x.shape[3]
     x_line, out_line, sums = pitch * window.stride_h, 4 * n * n_columns, _sums()
+    products = taps_h * taps_w * channels
+    by_taps = taps_w * channels > CHAIN
     run, gap = taps_w * channels, pitch * window.dilation_h
+    if by_taps:
+        run, gap = channels, 4 * channels
     per_chain = max(1, CHAIN // run)
     panels = Panels(address(packed), packed.shape[2] * _ROW, n)
     left = min(n_columns, (window.before_w + window.stride_w - 1) // window.stride_w)
@@ -307,9 +312,10 @@ def lines(x, packed, out, taps_h, taps_w, window, parts, low, high, first, last,
         whole, stop = max(left, from_column), min(right, to_column)
         for i in range(count if whole < stop else 0):
             at = source + i * x_line + 4 * channels * (whole * window.stride_w - window.before_w)
-            inputs = (at, 4 * channels * window.stride_w, segments, gap)
+            n_runs = segments * taps_w if by_taps else segments
+            inputs = (at, 4 * channels * window.stride_w, n_runs, gap)
             strips(inputs, stop - whole, target + i * out_line + 4 * n * whole, 4 * n,
-                   (run, begin * run, run, per_chain, taps_h * run), panels, 0, n, sums,
+                   (run, begin * run, run, per_chain, products), panels, 0, n, sums,
                    low, high)  # fmt: skip
         column = from_column if from_column < left else max(right, from_column)
         while column < to_column:
@@ -317,10 +323,12 @@ def lines(x, packed, out, taps_h, taps_w, window, parts, low, high, first, last,
             skipped, beyond = max(0, -tap), max(0, tap + taps_w - x.shape[2])
             n_taps = max(0, taps_w - skipped - beyond)
             skipped = min(skipped, taps_w - n_taps)
-            inputs = (source + 4 * channels * (tap + skipped), x_line, segments, gap)
+            n_runs = segments * n_taps if by_taps else segments
+            inputs = (source + 4 * channels * (tap + skipped), x_line, n_runs, gap)
+            depth = channels if by_taps else n_taps * channels
             strips(inputs, count, target + 4 * n * column, out_line,
-                   (n_taps * channels, begin * run + skipped * channels, run, per_chain,
-                    taps_h * run), panels, 0, n, sums, low, high)  # fmt: skip
+                   (depth, begin * run + skipped * channels, run, per_chain, products), panels,
+                   0, n, sums, low, high)  # fmt: skip
             column = right if column + 1 == left else column + 1
         item += count
 

@@ -7,6 +7,7 @@ from ...build.kernel import microkernel
 from ...build.vector import BIT, DOUBLE, FLOAT, INT, WORD, Writer
 
 UNROLL = 8  # vectors of a row whose sum is taken in float32 before it goes to the total
+SEARCHED = 32  # elements that are looked at together for a value
 ROWS = 6  # rows of columns, likewise, one after another
 COLUMN_VECTORS = 4, 2, 1  # vectors of columns at a time
 
@@ -301,17 +302,40 @@ largest_columns = _best_columns("largest", _larger)
 smallest_columns = _best_columns("smallest", _smaller)
 
 
-@microkernel(types.int64(types.int64, types.int64, types.float32))
+@microkernel(types.int64(types.int64, types.int64, types.float32), inline=True)
 def first_equal(builder, simd, x, count, value):
-    """The lowest place of the first vector at `x` that holds a value; `width` if none does."""
+    """The lowest place of a value among the first SEARCHED elements at `x`; SEARCHED if none is it.
+
+    They are looked at together: a branch for each vector would be foreseen in one row of two.
+    """
     w = Writer(builder, simd)
-    mask = w.mask(
-        builder.select(builder.icmp_signed("<", count, WORD(w.width)), count, WORD(w.width))
-    )
-    equal = builder.fcmp_ordered("==", w.load_masked(w.pointer(x), mask), w.repeat(value))
-    bits = builder.bitcast(builder.and_(equal, mask), ir.IntType(w.width))
-    bits = builder.or_(builder.zext(bits, WORD), WORD(1 << w.width))
-    return w.call("llvm.cttz.i64", WORD, [bits, BIT(1)])
+    x, value, offsets = w.pointer(x), w.repeat(value), range(0, SEARCHED, simd.width)
+    bits, are_all_there = ir.IntType(simd.width), builder.icmp_signed(">=", count, WORD(SEARCHED))
+
+    def places(load):
+        total = WORD(1 << SEARCHED)
+        for offset in offsets:
+            equal = builder.bitcast(load(offset), bits)
+            total = builder.or_(total, builder.shl(builder.zext(equal, WORD), WORD(offset)))
+        return total
+
+    def equal_of(offset):
+        return builder.fcmp_ordered("==", w.load(x, 4 * offset), value)
+
+    def equal_within(offset):
+        mask = w.mask(builder.sub(count, WORD(offset)))
+        elements = w.load_masked(x, mask, 4 * offset)
+        return builder.and_(builder.fcmp_ordered("==", elements, value), mask)
+
+    with builder.if_else(are_all_there) as (whole, part):
+        with whole:
+            those = places(equal_of), builder.block
+        with part:
+            some = places(equal_within), builder.block
+    total = builder.phi(WORD)
+    for incoming in (those, some):
+        total.add_incoming(*incoming)
+    return w.call("llvm.cttz.i64", WORD, [total, BIT(1)])
 
 
 @microkernel(types.int64(), inline=True)

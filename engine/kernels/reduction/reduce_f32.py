@@ -11,6 +11,7 @@ from ...build.kernel import address, inline, kernel
 from ._running import RUNNING, running
 from ._running_rows import running_rows
 from ._sums import (
+    SEARCHED,
     average_columns,
     average_rows,
     first_equal,
@@ -95,7 +96,7 @@ def row_position(x, out, smallest, first, last, fault):
         while best_index < n:
             offset = first_equal(start + 4 * best_index, n - best_index, top)
             best_index += offset
-            if offset < width():
+            if offset < SEARCHED:
                 break
         out[r] = best_index if best_index < n else 0
 
