@@ -296,11 +296,12 @@ def gather(
     """The elements at `indices` along a new first axis."""
     tensors, n = _opened(box), len(_opened(box).elements)
     tensors.check_type(element_dtype)
-    for i in indices.tolist():
+    positions: list[int] = indices.tolist()
+    for i in positions:
         if not 0 <= i < n:
             raise ValueError(f"Index {i} out o range; list only has {n} elements.")  # as TensorFlow
     known = tensors.element_shape(_as_shape(shape))
-    chosen = tuple(tensors.elements[i] for i in indices.tolist())
+    chosen = tuple(tensors.elements[i] for i in positions)
     return replace(tensors, elements=chosen).stacked(known)
 
 
