@@ -89,7 +89,7 @@ def _is_of_its_type(op: Site, x: Buffer) -> bool:
     """Whether what is read from a list, or written to it, is of the type of its elements."""
     assert isinstance(x, ListBuffer)
     dtype = cast("np.dtype | None", op.attrs.get("element_dtype"))
-    is_boxed = x.element_dtype.hasobject or dtype == dtypes.VARIANT
+    is_boxed = x.element_dtype.hasobject or dtype in (dtypes.RESOURCE, dtypes.VARIANT)
     return is_boxed or dtype in (None, x.element_dtype)
 
 

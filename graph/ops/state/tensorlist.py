@@ -117,8 +117,8 @@ class TensorList:
 
 
 def _is_boxed(dtype: np.dtype) -> bool:
-    """Whether elements are objects: strings, or lists."""
-    return dtype.hasobject or dtype == dtypes.VARIANT
+    """Whether elements are objects: strings, lists or handles."""
+    return dtype.hasobject or dtype in (dtypes.RESOURCE, dtypes.VARIANT)
 
 
 def _merged(a: Shape, b: Shape) -> Shape:
