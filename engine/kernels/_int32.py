@@ -29,6 +29,7 @@ class Integers(Writer):
     Attributes:
         i32_vector: the type of a vector of int32.
         i8_vector: that of as many int8.
+        i16_pairs: that of two int16 for each.
     """
 
     BLOCK = 4
@@ -38,6 +39,7 @@ class Integers(Writer):
         super().__init__(builder, simd)
         self.i32_vector = ir.VectorType(INT, self.width)
         self.i8_vector = ir.VectorType(BYTE, self.width)
+        self.i16_pairs = ir.VectorType(SHORT, 2 * self.width)
 
     def splat(self, value, kind=INT, count=0):
         """A vector that holds one number in each place: a Python int or a value of `kind`."""

@@ -44,7 +44,6 @@ MICROKERNELS = {
 """Kernel module -> the microkernels in which it spends its time."""
 
 NOT_THERE = {
-    ("_gemv_i8_gemv_i8", "x86-64-v2"),
     *product(NARROW_TILES, {*assembly.PROCESSORS} - {"x86-64-v4-vnni"}),
     *product(SQUARE_STRIPS, {*assembly.PROCESSORS} - {"x86-64-v2", "x86-64-v3"}),
 }
@@ -67,6 +66,8 @@ ALLOWED = {
     ("_depthwise_i8_square_int8_5_2_square", "x86-64-v3"): 32,
     ("_exponentials_exponential_1_1", "x86-64-v3"): 2,
     ("_gemm_i8_narrow_i8_narrow_tile_2", "x86-64-v4-vnni"): 2,
+    ("_gemm_i8_tile_i8_tile", "x86-64-v2"): 2,
+    ("_gemv_i8_gemv_i8", "x86-64-v2"): 8,
 }
 """How often, at most, vectors go through the stack in the innermost loop; nowhere else do they.
 

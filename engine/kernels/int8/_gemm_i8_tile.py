@@ -2,7 +2,9 @@
 
 Tables, panels and tiles are as in _gemm_f32_tile.py, with four products in the place of one: a row
 of a panel has four bytes of weights for each of its columns, one for each of four inputs that lie
-next to each other. Before them is a row of int32 that sums start from.
+next to each other. Before them is a row of int32 that sums start from. Where the processor
+multiplies no bytes, the first two weights of each column of a vector come before the other two, so
+that a vector of sums takes pairs of products.
 
 Weights are signed bytes. Where the processor multiplies signed bytes, inputs are too, and lie where
 the tables say. Four are read at once, the last of a row with those before them: where rows have
@@ -23,24 +25,24 @@ from ...build.kernel import microkernel
 from ...build.simd import SIGNED, UNSIGNED
 from ...build.vector import BYTE, INT, WORD
 from ...tiling import BLOCK_ROWS, PANEL, TILE_HEADERS
-from .._int32 import SHORT, Integers
+from .._int32 import Integers
 from ..float32._gemm_f32_tile import PARTS
 
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
 _TILES = {
     (16, UNSIGNED): (14, 2),
-    (16, ""): (14, 1),
+    (16, ""): (14, 2),
     (8, UNSIGNED): (6, 2),
-    (8, ""): (6, 1),
+    (8, ""): (6, 2),
     (4, SIGNED): (8, 2),
-    (4, ""): (4, 1),
+    (4, ""): (4, 2),
 }
 """Width of a vector and what it multiplies -> rows, vectors."""
 
 
 def i8_group_vectors(simd):
-    """How many vectors of columns become results together: tiles of one vector share a panel."""
+    """How many vectors of columns become results together: of a tile, or of all of a panel."""
     return _shape(simd)[1] if simd.dots else PANEL // simd.width
 
 
@@ -78,39 +80,38 @@ def input_offset(builder, simd):
 
 
 class Tile:
-    """The instructions of a tile with some rows and vectors.
+    """The instructions of a tile with some rows and vectors of sums.
 
-    A vector of sums is one value where bytes are multiplied, else two: of products 0 and 1, and of
-    products 2 and 3, of half as many columns each.
+    Four products for each sum are added in one step where bytes are multiplied, else in two.
     """
 
     def __init__(self, w, n_rows, n_vectors):
         self.w, self.n_rows, self.n_vectors = w, n_rows, n_vectors
         self.dots = w.simd.dots
-        self.halves = 1 if self.dots else 2
+        self.steps = range(1 if self.dots else 2)
 
-    def weights(self, pointer):
-        """Four rows of weights, by vector and half."""
+    def weights(self, pointer, step):
+        """Weights of a step from a row of a panel on, by vector."""
         w = self.w
+        starts = [v * w.bytes for v in range(self.n_vectors)]
         if self.dots:
-            return [w.read(pointer, v * w.bytes, w.i32_vector, 4) for v in range(self.n_vectors)]
+            return [w.read(pointer, start, w.i32_vector, 4) for start in starts]
         kind = ir.VectorType(BYTE, 2 * w.width)
-        i16_pairs = ir.VectorType(SHORT, 2 * w.width)
-        starts = range(0, self.n_vectors * w.bytes, w.bytes // 2)
-        return [w.builder.sext(w.read(pointer, start, kind, 4), i16_pairs) for start in starts]
+        offset = step * w.bytes // 2
+        values = [w.read(pointer, start + offset, kind, 4) for start in starts]
+        return [w.builder.sext(value, w.i16_pairs) for value in values]
 
-    def read(self, row, at):
-        """The four inputs from the one `at` on, as they lie in a row."""
-        w = self.w
-        return w.read(row, at, INT) if self.dots else w.read(row, w.mul(at, 2), WORD)
-
-    def inputs(self, four):
-        """Four inputs as what is multiplied with weights."""
+    def read(self, row, at, step):
+        """The inputs of a step from the one `at` on, as they lie in a row."""
         w = self.w
         if self.dots:
-            return w.splat(four)
-        i16_pairs = ir.VectorType(SHORT, 2 * w.width)
-        return w.builder.bitcast(w.splat(four, WORD, w.width // 2), i16_pairs)
+            return w.read(row, at, INT)
+        return w.read(w.move(row, 4 * step), w.mul(at, 2), INT)
+
+    def inputs(self, word):
+        """Inputs as what is multiplied with weights."""
+        value = self.w.splat(word)
+        return value if self.dots else self.w.builder.bitcast(value, self.w.i16_pairs)
 
     def add(self, sums, weights, inputs):
         """`sums` with the products added."""
@@ -118,21 +119,20 @@ class Tile:
             return self.w.add_fours(sums, inputs, weights)
         return self.w.add_pairs(sums, weights, inputs)
 
-    def step(self, values, four_inputs):
+    def step(self, values, inputs_of):
         """Four products more for each sum: `values` has the address of the weights and one of
-        elsewhere, then the sums; `four_inputs(row)` is what `read` gives.
+        elsewhere, then the sums; `inputs_of(row, step)` is what `read` gives.
         """
-        weights = self.weights(values[0])
-        for m in range(self.n_rows):
-            inputs = self.inputs(four_inputs(m))
-            for i, vector in enumerate(weights, 2 + m * len(weights)):
-                values[i] = self.add(values[i], vector, inputs)
+        for step in self.steps:
+            weights = self.weights(values[0], step)
+            for m in range(self.n_rows):
+                inputs = self.inputs(inputs_of(m, step))
+                for i, vector in enumerate(weights, 2 + m * len(weights)):
+                    values[i] = self.add(values[i], vector, inputs)
         values[0] = self.w.move(values[0], _ROW)
 
     def start(self, begin, corrections):
-        """What the sums start from: rows, vectors, halves."""
-        if not self.dots:
-            return [self.w.splat(0)] * (self.n_rows * self.n_vectors * 2)
+        """What the sums start from: rows, vectors."""
         rows = [self.begin(begin, corrections, m) for m in range(self.n_rows)]
         return [value for row in rows for value in row]
 
@@ -142,23 +142,6 @@ class Tile:
         correction = w.splat(w.read(corrections, 8 * m, INT, 8))
         starts = [w.read(begin, v * w.bytes, w.i32_vector, 4) for v in range(self.n_vectors)]
         return [w.builder.add(value, correction) for value in starts]
-
-    def combined(self, sums):
-        """Sums of whole vectors of columns."""
-        if self.dots:
-            return sums
-        w, halves = self.w, zip(sums[::2], sums[1::2], strict=True)
-        even, odd = (list(range(i, 2 * w.width, 2)) for i in (0, 1))
-        return [w.builder.add(w.shuffle(*pair, even), w.shuffle(*pair, odd)) for pair in halves]
-
-    def results(self, sums, begin, corrections):
-        """Finished sums: rows, vectors."""
-        if self.dots:
-            return sums
-        starts = [self.begin(begin, corrections, m) for m in range(self.n_rows)]
-        starts = [value for row in starts for value in row]
-        pairs = zip(self.combined(sums), starts, strict=True)
-        return [self.w.builder.add(*values) for values in pairs]
 
 
 _SIGNATURE = types.void(*[types.int64] * 6)
@@ -176,29 +159,28 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
         table = w.move(w.move(headers, TILE_HEADERS * _TABLE), entry)
         rows = [w.load_pointer(table, 8 * m) for m in range(n_rows)]
 
-        def step(values, four_inputs):
+        def step(values, inputs_of):
             w.prefetch(values[1])
-            tile.step(values, lambda m: four_inputs(rows[m]))
+            tile.step(values, lambda m, part: inputs_of(rows[m], part))
             values[1] = w.move(values[1], _ROW // 2)
 
         if tile.dots == SIGNED:
             _in_fours(w, depth, outer, step)
         else:
             with w.loop(0, depth, 4, outer) as (at, values):
-                step(values, lambda row: tile.read(row, at))
+                step(values, lambda row, part: tile.read(row, at, part))
         outer[:] = w.results
-    totals = tile.results(w.results[2:], begin, w.move(headers, _TABLE))
     target = w.pointer(sums)
-    for i, value in enumerate(totals):
+    for i, value in enumerate(w.results[2:]):
         m, v = divmod(i, n_vectors)
         w.write(value, target, m * _ROW + v * w.bytes)
 
 
 def _in_fours(w, depth, carried, step):
-    """Runs `step(values, four_inputs)` for the inputs of a segment, `carried` at first.
+    """Runs `step(values, inputs_of)` for the inputs of a segment, `carried` at first.
 
-    `four_inputs(row)` is an int32: four inputs of the row that begins there. The last ones are read
-    with those before them, and zeros stand for those that are missing.
+    `inputs_of(row, 0)` is an int32: four inputs of the row that begins there. The last ones are
+    read with those before them, and zeros stand for those that are missing.
     """
     b = w.builder
     fours_end = b.and_(depth, WORD(-4))
@@ -206,10 +188,10 @@ def _in_fours(w, depth, carried, step):
     shift = b.trunc(w.mul(b.sub(WORD(4), n_last), 8), INT)
     has_last = b.zext(b.icmp_signed("!=", n_last, WORD(0)), WORD)
     with w.loop(0, fours_end, 4, carried) as (at, values):
-        step(values, lambda row: w.read(row, at, INT))
+        step(values, lambda row, _: w.read(row, at, INT))
     with w.loop(0, has_last, 1, w.results) as (_, values):
         last = b.sub(depth, WORD(4))
-        step(values, lambda row: b.lshr(w.read(row, last, INT), shift))
+        step(values, lambda row, _: b.lshr(w.read(row, last, INT), shift))
 
 
 @microkernel(_SIGNATURE)

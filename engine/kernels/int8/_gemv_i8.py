@@ -16,14 +16,12 @@ _SUMS = 8  # vectors of sums at once
 
 
 def _panels(simd):
-    if simd.dots:
-        return max(1, _SUMS * simd.width // PANEL)
-    return _SUMS * simd.width // (2 * PANEL)  # sums in two halves
+    return max(1, _SUMS * simd.width // PANEL)
 
 
 @microkernel(types.int64(), inline=True)
 def gemv_panels(builder, simd):
-    """How many panels are done at once; 0 where tiles are better."""
+    """How many panels are done at once."""
     return WORD(_panels(simd))
 
 
@@ -36,8 +34,6 @@ def gemv_i8(builder, simd, headers, depth, panel, pitch, max_offset, sums):
     after the other.
     """
     n_panels = _panels(simd)
-    if not n_panels:
-        return
     w = Integers(builder, simd)
     tile = Tile(w, n_panels, PANEL // w.width)
     x, sums = w.load_pointer(w.pointer(headers), TILE_HEADERS * _TABLE), w.pointer(sums)
@@ -48,28 +44,24 @@ def gemv_i8(builder, simd, headers, depth, panel, pitch, max_offset, sums):
         begins.append(w.move(w.pointer(panel), offset))
     fours_end = builder.and_(depth, WORD(-4))
 
-    def starts():
-        return [
-            w.read(begin, at, w.i32_vector) for begin in begins for at in range(0, _ROW, w.bytes)
-        ]
+    starts = [w.read(begin, at, w.i32_vector) for begin in begins for at in range(0, _ROW, w.bytes)]
 
-    def step(values, four):
-        weights = [v for begin in begins for v in tile.weights(w.move(begin, values[0]))]
-        inputs = tile.inputs(four)
-        pairs = zip(values[1:], weights, strict=True)
-        values[1:] = [tile.add(value, vector, inputs) for value, vector in pairs]
+    def step(values, inputs_of):
+        for part in tile.steps:
+            rows = [w.move(begin, values[0]) for begin in begins]
+            weights = [vector for row in rows for vector in tile.weights(row, part)]
+            inputs = tile.inputs(inputs_of(part))
+            pairs = zip(values[1:], weights, strict=True)
+            values[1:] = [tile.add(value, vector, inputs) for value, vector in pairs]
         values[0] = builder.add(values[0], WORD(_ROW))
 
-    begin = starts() if tile.dots else [w.splat(0)] * (2 * len(begins) * tile.n_vectors)
-    with w.loop(0, fours_end, 4, [WORD(_ROW), *begin]) as (at, values):
-        step(values, tile.read(x, at))
+    with w.loop(0, fours_end, 4, [WORD(_ROW), *starts]) as (at, values):
+        step(values, lambda part, at=at: tile.read(x, at, part))
     if tile.dots:
         with w.loop(fours_end, depth, 4, w.results) as (at, values):
-            last = tile.read(x, builder.sub(depth, WORD(4)))
+            last = tile.read(x, builder.sub(depth, WORD(4)), 0)
             shift = w.mul(builder.sub(WORD(4), builder.sub(depth, fours_end)), 8)
-            step(values, builder.lshr(last, builder.trunc(shift, INT)))
-    totals = tile.combined(w.results[1:])
-    if not tile.dots:
-        totals = [builder.add(*pair) for pair in zip(totals, starts(), strict=True)]
-    for i, value in enumerate(totals):
+            last = builder.lshr(last, builder.trunc(shift, INT))
+            step(values, lambda _, last=last: last)
+    for i, value in enumerate(w.results[1:]):
         w.write(value, sums, i * w.bytes)

@@ -289,7 +289,7 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, packing, item_
             elif n_vectors:
                 narrow_tiles(tables, count, 1, depth, panels, n_vectors, input_offset(), terms,
                              epilogue, to_float32, sums)  # fmt: skip
-            elif height == 1 and gemv_panels():
+            elif height == 1:
                 gemv(tables, length, panels, column, end, terms, epilogue, to_float32, sums)
             else:
                 tiles(tables, count, 1, length, panels, column, end, terms, epilogue, to_float32,
