@@ -154,7 +154,7 @@ class ResourceVariable(Variable):
         return self.initializer
 
     def numpy(self) -> NoReturn:
-        """For eager execution alone: NotImplementedError."""
+        """Raises NotImplementedError, as in TensorFlow: in a graph only a Session has values."""
         raise NotImplementedError("numpy() is only available when eager execution is enabled.")
 
     def _read(self) -> Tensor:

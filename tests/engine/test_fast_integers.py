@@ -379,6 +379,22 @@ FULL_RANGE = quantization.Quantized(np.array([2.0**-9]), (3, 0, -5), (-128, 127)
 WEIGHTS_ZERO = quantization.Quantized(np.array([2.0**-9]), (130, 117, 9), (0, 255), np.int32)
 
 
+@pytest.mark.parametrize("n", [33, 48, 80, 130])
+def test_single_rows(vectors, n):
+    """One row by panels that fill no group of those done at once, or more than one."""
+    hybrid = quantization.Hybrid(np.linspace(0.01, 0.1, n), True, (-np.inf, np.inf))
+    for depth in (3, 8, 137):
+        weights = random_integers("int8", n, depth)
+        real = np.random.default_rng(n).normal(size=(1, depth)).astype(np.float32)
+        for scheme, x in ((FULL_RANGE, random_integers("int8", 1, depth)), (hybrid, real)):
+
+            def emit(program, *buffers, scheme=scheme):
+                quantized_gemm.matmul(program, *buffers, scheme=scheme, transpose_b=True)
+
+            kernel = "gemm_i8.matmul_float32" if scheme is hybrid else "gemm_i8.matmul"
+            check(emit, (1, n), x.dtype, x, weights, None, kernel)
+
+
 @pytest.mark.parametrize("n", NARROW)
 def test_narrow_matmul(vectors, n):
     """Few columns of products whose number is a multiple of eight, of rows that fill no tiles."""

@@ -102,7 +102,8 @@ class TensorList:
             )
         pairs = zip(self.elements, other.elements, strict=True)
         sums = tuple(y if x is None else x if y is None else x + y for x, y in pairs)
-        return TensorList(sums, merge(self.shape, other.shape), self.dtype)
+        shape, takes_any = _merged(self.shape, other.shape), self.takes_any or other.takes_any
+        return TensorList(sums, shape, self.dtype, takes_any)
 
     def zeros(self) -> TensorList:
         """A list as long, whose elements count as zeros."""
@@ -361,11 +362,12 @@ def concat_v2(
                     f"element at index: {i} Expected: {first} Actual: {len(part)}"
                 )
             inner = _merged(inner, part.shape[1:])
-    sizes = [len(part) for part in tensors.elements if part is not None]
+    if first is None:
+        first = next((len(part) for part in tensors.elements if part is not None), None)
     parts: list[np.ndarray] = []
     for i, part in enumerate(tensors.elements):
         if part is None:
-            size = leading[i] if i < len(leading) else first or next(iter(sizes), None)
+            size = leading[i] if i < len(leading) else first
             if size is None or not is_static(inner):
                 raise ValueError(
                     f"List contains uninitialized tensor at index {i} but leading_dims has only "
