@@ -24,7 +24,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--roofline",
         nargs="?",
-        const="",
+        const=True,
         type=svg_file,
         metavar="FILE.svg",
         help="measure what this machine can do at most, and show how near each operator comes; "
@@ -45,6 +45,7 @@ def execute(arguments: argparse.Namespace) -> None:
     from ..tools import timing
 
     check_model(arguments.model)
+    picture = "" if arguments.roofline is True else arguments.roofline
     total = arguments.runs + arguments.warmup
     with Progress("running", total, quiet=arguments.json) as progress:
         result = timing.benchmark(
@@ -54,7 +55,7 @@ def execute(arguments: argparse.Namespace) -> None:
             arguments.threads,
             progress.advance,
             delegates_of(arguments),
-            roofline=arguments.roofline,
+            roofline=picture,
         )
     if arguments.json:
         return show_json(result)
@@ -65,8 +66,8 @@ def execute(arguments: argparse.Namespace) -> None:
     if "delegates" in result:
         show_table("partitions of delegates", result["delegates"]["parts"])
     show_table("time by operator", timing.by_kind(rows))
-    if arguments.roofline is not None:
-        show_roofline(result, arguments.roofline)
+    if picture is not None:
+        show_roofline(result, picture)
     slowest = list(map(shown, rows[:N_SLOWEST]))
     return show_table(f"the {len(slowest)} slowest of {len(rows)}", slowest)
 

@@ -93,6 +93,8 @@ def test_the_command(lenet, tmp_path, capsys):
     assert set(result["roofline"]["products"]) == {"float32", "int8", "int16"}
     assert all(row["of_limit"] > 0 for row in result["operators"])
     ElementTree.parse(picture)
+    assert command_line.main(command[:-1]) == 0
+    assert f"drawn in {picture}" not in capsys.readouterr().out
     assert command_line.main(command) == 0
     out = capsys.readouterr().out
     assert "limits of 1 thread: G products/s float32" in out
