@@ -20,7 +20,7 @@ MICROKERNELS = {
         *(f"_gemm_f32_tile_{name}" for name in TILES),
         *(f"_gemm_f32_strip_{name}" for name in ("strip", "narrow_strip", "part_strip")),
     ],
-    "depthwise_f32": [f"depthwise_f32_strip_{kind}" for kind in (*KINDS, "3_2_far")],
+    "depthwise_f32": [f"depthwise_f32_strip_{kind}" for kind in (*KINDS, "3_2_far", "3_1_crowded")],
     "depthwise_i8": [
         *(f"_depthwise_i8_strip_int8_{kind}" for kind in ("3_1", "5_1")),
         *SQUARE_STRIPS,
@@ -44,6 +44,7 @@ MICROKERNELS = {
 """Kernel module -> the microkernels in which it spends its time."""
 
 NOT_THERE = {
+    *product(["depthwise_f32_strip_3_1_crowded"], {*assembly.PROCESSORS} - {"x86-64-v3"}),
     *product(NARROW_TILES, {*assembly.PROCESSORS} - {"x86-64-v4-vnni"}),
     *product(SQUARE_STRIPS, {*assembly.PROCESSORS} - {"x86-64-v2", "x86-64-v3"}),
 }

@@ -182,6 +182,13 @@ def test_depthwise_of_a_large_image(vectors):
     check_depthwise(x, weights, bias, (2, 2), (1, 1), LIMITLESS, DEPTHWISE)
 
 
+@pytest.mark.parametrize("columns", [1, 4, 5, 7, 14])
+def test_depthwise_of_crowded_pixels(vectors, columns):
+    """Pixels of whole pages, under steps of one."""
+    x, weights, bias = numbers(1, 3, columns, 256), numbers(3, 3, 256), numbers(256)
+    check_depthwise(x, weights, bias, (1, 1), (1, 1), (0.0, 6.0), DEPTHWISE)
+
+
 def check_depthwise(x, weights, bias, stride, dilation, clamp, kernels):
     """Convolutions of channels by themselves, whose padding is SAME."""
     whole = np.zeros(weights.shape[2]) if bias is None else bias

@@ -14,6 +14,7 @@ from ...tiling import DEPTHWISE_TAPS
 from .._columns import KINDS, TABLE, point_columns, results_of, strip_width
 
 _tables = stack_buffer(DEPTHWISE_TAPS * TABLE)
+_CROWDED = 4, 2  # as `_shape`, of a strip of crowded pixels
 _SIGNATURE = types.void(*[types.int64] * 8, types.float32, types.float32)
 
 
@@ -32,15 +33,23 @@ def width_3_2(builder, simd):
     return WORD(_shape(simd, 3, 2)[0])
 
 
-def strip(taps, stride, short=False, far=False):
+@microkernel(types.int64(), inline=True)
+def width_crowded(builder, simd):
+    """Results of a strip of `strip_3_1_crowded`; 0 where lines are no two vectors."""
+    return WORD(_CROWDED[0] if simd.width == 8 else 0)
+
+
+def strip(taps, stride, short=False, far=False, crowded=False):
     """The microkernel for a strip of results, or a `short` one, under filter rows `taps` wide.
 
     That for inputs that are `far` asks for those of the next strip where lines are two vectors.
+    That for `crowded` pixels, which share places of the nearest cache, reads whole lines.
     """
 
     def emit(builder, simd, tables, rows, weights, bias, out, count, channels, pitch, low, high):
         w = Writer(builder, simd)
         results, n_vectors = (_SHORT_STRIP, 1) if short else _shape(simd, taps, stride)
+        results, n_vectors = _CROWDED if crowded else (results, n_vectors)
         tables, weights, bias = (w.pointer(p) for p in (tables, weights, bias))
         targets, target, last = [], w.pointer(out), builder.sub(count, WORD(1))
         for i in range(results):
@@ -64,7 +73,7 @@ def strip(taps, stride, short=False, far=False):
                 w, shape, tables, rows, weights, bias, targets, vector_end, pitch, low, high, mask
             )
 
-    emit.__name__ = f"strip_{taps}_{stride}{'_short' * short}{'_far' * far}"
+    emit.__name__ = f"strip_{taps}_{stride}{'_short' * short}{'_far' * far}{'_crowded' * crowded}"
     return microkernel(_SIGNATURE)(emit)
 
 
@@ -110,11 +119,13 @@ def _vectors(w, shape, tables, rows, weights, bias, targets, at, pitch, low, hig
 _FAR_BYTES, _MAX_FAR_PITCH = 1 << 20, 448
 """Bytes of an image that the nearer caches have no room for, and of a pixel whose lines next to
 each other the nearest one has room for, beside those that are asked for."""
+_CROWDED_PITCH = 1024
+"""Bytes that a pixel has a multiple of whose columns share few places of the nearest cache."""
 _SHORT_STRIP = 5
 """Results of a strip that wastes less where a row is of another length."""
 strip_1_1, strip_3_1, strip_3_2, strip_5_1, strip_5_2 = (strip(*kind) for kind in KINDS)
 strip_3_1_short, strip_3_2_short = strip(3, 1, short=True), strip(3, 2, short=True)
-strip_3_2_far = strip(3, 2, far=True)
+strip_3_2_far, strip_3_1_crowded = strip(3, 2, far=True), strip(3, 1, crowded=True)
 
 
 @inline
@@ -143,7 +154,8 @@ def depthwise(x, weights, bias, zeros, out, kind, window, low, high, first, last
     height, width, pitch = x.shape[1], x.shape[2], 4 * x.shape[3]
     taps_h, taps_w = weights.shape[0], weights.shape[1]
     tables, padding = _tables(), address(zeros)
-    strip_width = _width(kind, columns)
+    is_crowded = kind == 31 and pitch % _CROWDED_PITCH == 0 and width_crowded() > 0
+    strip_width = width_crowded() if is_crowded else _width(kind, columns)
     is_far = height * width * pitch >= _FAR_BYTES and pitch <= _MAX_FAR_PITCH
     for item in range(first, last):
         n = item // rows
@@ -169,7 +181,10 @@ def depthwise(x, weights, bias, zeros, out, kind, window, low, high, first, last
                         table += TABLE
             target = address(out) + (item * columns + column) * pitch
             count, lines = min(strip_width, columns - column), end - begin
-            if kind == 31 and count <= _SHORT_STRIP:
+            if is_crowded:
+                strip_3_1_crowded(tables, lines, factors, address(bias), target, count, channels,
+                                  pitch, low, high)  # fmt: skip
+            elif kind == 31 and count <= _SHORT_STRIP:
                 strip_3_1_short(tables, lines, factors, address(bias), target, count, channels,
                               pitch, low, high)  # fmt: skip
             elif kind == 32 and count <= _SHORT_STRIP and strip_width >= _SHORT_STRIP:

@@ -112,13 +112,38 @@ class _Float32:
         zero = w.splat(w.builder.add(zero, self.more))
         return zero, w.repeat(w.load(scale_address, 0, FLOAT))
 
-    def make(self, sums, zero, row_scale):
+    def factors(self, zero, row_scale):
+        """What is taken off the sums of a row, and what they are multiplied with then."""
+        return self.w.builder.mul(self.weights, zero), self.w.mul(row_scale, self.scale)
+
+    def make(self, sums, *of_row):
         """The results of a row."""
         w, b = self.w, self.w.builder
-        sums = b.sub(sums, b.mul(self.weights, zero))
-        value = w.mul(b.sitofp(sums, w.vector), w.mul(row_scale, self.scale))
+        correction, scale = self.factors(*of_row)
+        value = w.mul(b.sitofp(b.sub(sums, correction), w.vector), scale)
         value = w.add(value, self.bias)
         return w.clamp(value, *self.limits) if self.limits else value
+
+
+class _OneScale(_Float32):
+    """The same where all rows have the zero point and the scale of the first, at `entry`."""
+
+    def __init__(self, w, entry, *arguments):
+        super().__init__(w, *arguments)
+        self.entry = entry
+
+    def load(self, v):
+        """Makes ready for the vector after `v` others."""
+        super().load(v)
+        self.shared_factors = super().factors(*super().of_row(self.entry))
+
+    def of_row(self, entry):
+        """What the vectors of a row share: nothing more."""
+        return ()
+
+    def factors(self):
+        """Those of all rows."""
+        return self.shared_factors
 
 
 @microkernel(_FLOAT32)
@@ -147,9 +172,13 @@ def _float32(builder, simd, n_vectors, correction, *arguments):
     free = [builder.fcmp_ordered("==", *pair) for pair in zip(limits, ends, strict=True)]
     with builder.if_else(builder.and_(*free)) as (unlimited, limited):
         for part, clamp_limits in ((unlimited, ()), (limited, limits)):
-            with part:
-                vectors = [_Float32(w, *numbers, *clamp_limits) for _ in range(n_vectors)]
-                rows.store(vectors, columns, unrolled=True)
+            with part, builder.if_else(rows.share(2)) as (one_scale, scales):
+                with one_scale:
+                    first = (w, rows.headers, *numbers, *clamp_limits)
+                    rows.store([_OneScale(*first) for _ in range(n_vectors)], columns, True)
+                with scales:
+                    each = (w, *numbers, *clamp_limits)
+                    rows.store([_Float32(*each) for _ in range(n_vectors)], columns, True)
 
 
 class _Rows:
@@ -158,6 +187,12 @@ class _Rows:
     def __init__(self, w, sums, n_rows, headers, out_skip, correction):
         self.w, self.sums, self.n_rows = w, w.pointer(sums), n_rows
         self.headers, self.out_skip, self.correction = w.pointer(headers), out_skip, correction
+
+    def share(self, table):
+        """Whether a table has the same entry for the first row and for the last."""
+        last = self.w.builder.sub(self.n_rows, WORD(1))
+        first, last = (self.w.read(self._entry(m), table * TABLE, WORD, 8) for m in (WORD(0), last))
+        return self.w.builder.icmp_signed("==", first, last)
 
     def store(self, vectors, columns, unrolled):
         """Stores vectors up to the last column; `unrolled` if code for all at once is worth it."""
