@@ -118,14 +118,18 @@ class _Float32:
 
     def make(self, sums, *of_row):
         """The results of a row."""
-        w, b = self.w, self.w.builder
         correction, scale = self.factors(*of_row)
-        value = w.mul(b.sitofp(b.sub(sums, correction), w.vector), scale)
+        return self.scaled(self.w.builder.sub(sums, correction), scale)
+
+    def scaled(self, sums, scale):
+        """The results of corrected sums."""
+        w = self.w
+        value = w.mul(w.builder.sitofp(sums, w.vector), scale)
         value = w.add(value, self.bias)
         return w.clamp(value, *self.limits) if self.limits else value
 
 
-class _OneScale(_Float32):
+class OneScale(_Float32):
     """The same where all rows have the zero point and the scale of the first, at `entry`."""
 
     def __init__(self, w, entry, *arguments):
@@ -168,17 +172,24 @@ def _float32(builder, simd, n_vectors, correction, *arguments):
     w = Integers(builder, simd)
     rows = _Rows(w, sums, n_rows, headers, out_skip, correction)
     numbers = (w.pointer(terms), w.pointer(start), to_zero, more)
+    for limits_of in each_limits(w, limits):
+        with builder.if_else(rows.share(2)) as (one_scale, scales):
+            with one_scale:
+                first = (w, rows.headers, *numbers, *limits_of)
+                rows.store([OneScale(*first) for _ in range(n_vectors)], columns, True)
+            with scales:
+                each = (w, *numbers, *limits_of)
+                rows.store([_Float32(*each) for _ in range(n_vectors)], columns, True)
+
+
+def each_limits(w, limits):
+    """Runs what uses them without limits where there are none, and with `limits` elsewhere."""
     ends = (FLOAT(-math.inf), FLOAT(math.inf))
-    free = [builder.fcmp_ordered("==", *pair) for pair in zip(limits, ends, strict=True)]
-    with builder.if_else(builder.and_(*free)) as (unlimited, limited):
-        for part, clamp_limits in ((unlimited, ()), (limited, limits)):
-            with part, builder.if_else(rows.share(2)) as (one_scale, scales):
-                with one_scale:
-                    first = (w, rows.headers, *numbers, *clamp_limits)
-                    rows.store([_OneScale(*first) for _ in range(n_vectors)], columns, True)
-                with scales:
-                    each = (w, *numbers, *clamp_limits)
-                    rows.store([_Float32(*each) for _ in range(n_vectors)], columns, True)
+    free = [w.builder.fcmp_ordered("==", *pair) for pair in zip(limits, ends, strict=True)]
+    with w.builder.if_else(w.builder.and_(*free)) as (unlimited, limited):
+        for part, limits_of in ((unlimited, ()), (limited, limits)):
+            with part:
+                yield limits_of
 
 
 class _Rows:

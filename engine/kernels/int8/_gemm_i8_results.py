@@ -22,16 +22,18 @@ class Float32Epilogue(NamedTuple):
     """Bytes from the scale of a row to its zero point."""
     low: float
     high: float
+    in_tile: int
+    """Whether tiles store results (_gemm_i8_float32_tile.py)."""
 
 
 _NO_INT8 = Int8Epilogue(-1, 0, 0, 0, 0)
 
 
 @inline
-def float32_epilogue(row_scales, row_zeros, low, high):
+def float32_epilogue(row_scales, row_zeros, low, high, in_tile):
     """What makes float32 results of sums: `epilogue` and `to_float32` of `finish`."""
     to_zero = address(row_zeros) - address(row_scales)
-    return _NO_INT8, Float32Epilogue(to_zero, low, high)
+    return _NO_INT8, Float32Epilogue(to_zero, low, high, in_tile)
 
 
 @inline
@@ -61,7 +63,7 @@ def finish(sums, n_rows, headers, column, n, start, panel, offset, terms, epilog
             int8_of_tile_sums(sums, n_rows, headers, column, columns, tile_terms, rounding,
                               zero_point, low, high, flip)  # fmt: skip
     else:
-        to_zero, low_float32, high_float32 = to_float32
+        to_zero, low_float32, high_float32, _ = to_float32
         if panel:
             float32_of_panel_sums(sums, n_rows, headers, 4 * column, columns, tile_terms, start,
                                   to_zero, 1 + offset, low_float32, high_float32)  # fmt: skip

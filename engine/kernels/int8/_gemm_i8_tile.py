@@ -43,28 +43,29 @@ _TILES = {
 
 def i8_group_vectors(simd):
     """How many vectors of columns become results together: of a tile, or of all of a panel."""
-    return _shape(simd)[1] if simd.dots else PANEL // simd.width
+    return tile_shape(simd)[1] if simd.dots else PANEL // simd.width
 
 
 def tile_rows_of(simd):
     """How many rows a tile has."""
-    return _shape(simd)[0]
+    return tile_shape(simd)[0]
 
 
-def _shape(simd):
+def tile_shape(simd):
+    """Rows of a tile, and vectors of columns."""
     return _TILES[simd.width, simd.dots]
 
 
 @microkernel(types.int64(), inline=True)
 def i8_rows(builder, simd):
     """How many rows a tile has."""
-    return WORD(_shape(simd)[0])
+    return WORD(tile_shape(simd)[0])
 
 
 @microkernel(types.int64(), inline=True)
 def i8_columns(builder, simd):
     """How many columns a tile has."""
-    return WORD(_shape(simd)[1] * simd.width)
+    return WORD(tile_shape(simd)[1] * simd.width)
 
 
 @microkernel(types.int64(), inline=True)
@@ -147,17 +148,13 @@ class Tile:
 _SIGNATURE = types.void(*[types.int64] * 6)
 
 
-def _tile(builder, simd, n_rows, n_vectors, arguments):
-    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `i8_tile` says what it does."""
-    headers, segments, depth, panel, ahead, sums = arguments
-    w = Integers(builder, simd)
-    tile = Tile(w, n_rows, n_vectors)
-    headers, begin = w.pointer(headers), w.pointer(panel)
-    carried = [w.move(begin, _ROW), w.pointer(ahead)]
-    carried += tile.start(begin, w.move(headers, _TABLE))
+def sums_of_tile(tile, headers, segments, depth, begin, ahead, start):
+    """The sums of a tile by rows, which begin with `start`; arguments as `i8_tile` has them."""
+    w = tile.w
+    carried = [w.move(begin, _ROW), w.pointer(ahead), *start]
     with w.loop(0, w.mul(segments, _TABLE), _TABLE, carried) as (entry, outer):
         table = w.move(w.move(headers, TILE_HEADERS * _TABLE), entry)
-        rows = [w.load_pointer(table, 8 * m) for m in range(n_rows)]
+        rows = [w.load_pointer(table, 8 * m) for m in range(tile.n_rows)]
 
         def step(values, inputs_of):
             w.prefetch(values[1])
@@ -170,8 +167,19 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
             with w.loop(0, depth, 4, outer) as (at, values):
                 step(values, lambda row, part: tile.read(row, at, part))
         outer[:] = w.results
+    return w.results[2:]
+
+
+def _tile(builder, simd, n_rows, n_vectors, arguments):
+    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `i8_tile` says what it does."""
+    headers, segments, depth, panel, ahead, sums = arguments
+    w = Integers(builder, simd)
+    tile = Tile(w, n_rows, n_vectors)
+    headers, begin = w.pointer(headers), w.pointer(panel)
+    start = tile.start(begin, w.move(headers, _TABLE))
     target = w.pointer(sums)
-    for i, value in enumerate(w.results[2:]):
+    results = sums_of_tile(tile, headers, segments, depth, begin, ahead, start)
+    for i, value in enumerate(results):
         m, v = divmod(i, n_vectors)
         w.write(value, target, m * _ROW + v * w.bytes)
 
@@ -202,20 +210,20 @@ def i8_tile(builder, simd, *arguments):
     whole fours; the panel's row of what sums start from; an address from where to fetch ahead; and
     where the sums go, in rows of a panel's width.
     """
-    _tile(builder, simd, *_shape(simd), arguments)
+    _tile(builder, simd, *tile_shape(simd), arguments)
 
 
 @microkernel(_SIGNATURE)
 def i8_partial_tile(builder, simd, *arguments):
     """What `i8_tile` does, for one vector of columns."""
-    _tile(builder, simd, _shape(simd)[0], 1, arguments)
+    _tile(builder, simd, tile_shape(simd)[0], 1, arguments)
 
 
 def _part_of_tile(fourteenths):
     """What `i8_tile` does, for the first rows: `fourteenths` of 14, rounded up."""
 
     def emit(builder, simd, *arguments):
-        n_rows, n_vectors = _shape(simd)
+        n_rows, n_vectors = tile_shape(simd)
         _tile(builder, simd, -(-n_rows * fourteenths // 14), n_vectors, arguments)
 
     emit.__name__ = f"i8_part_{fourteenths}"
@@ -228,7 +236,7 @@ i8_part_4, i8_part_7, i8_part_10 = (_part_of_tile(n) for n in PARTS)
 @microkernel(types.int64(types.int64), inline=True)
 def i8_part_for(builder, simd, n_rows):
     """The number of the microkernel for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
-    number, tile_height = WORD(len(PARTS)), _shape(simd)[0]
+    number, tile_height = WORD(len(PARTS)), tile_shape(simd)[0]
     for i, fourteenths in reversed(list(enumerate(PARTS))):
         enough = builder.icmp_signed("<=", n_rows, WORD(-(-tile_height * fourteenths // 14)))
         number = builder.select(enough, WORD(i), number)
@@ -252,7 +260,7 @@ def corrections(builder, simd, headers, segments, depth, zero_point, n_rows):
         last[0] = builder.mul(total, builder.sub(INT(0), builder.trunc(zero_point, INT)))
         w.write(last[0], w.move(w.move(headers, _TABLE), row))
     last = builder.zext(w.results[0], WORD)  # whole words: LLVM would scatter their halves
-    with w.loop(end, 8 * _shape(simd)[0], 8) as (row, _):
+    with w.loop(end, 8 * tile_shape(simd)[0], 8) as (row, _):
         w.write(last, w.move(w.move(headers, _TABLE), row))
 
 

@@ -37,9 +37,10 @@ from ._gemm_i8_block import (
     padded_depth,
 )
 from ._gemm_i8_epilogue import FLOAT32_TERMS
+from ._gemm_i8_float32_tile import has_float32_tiles, i8_float32_tile
 from ._gemm_i8_narrow import has_narrow, i8_narrow_tile, narrow_rows
 from ._gemm_i8_packing import pack as pack_panels
-from ._gemm_i8_results import finish, float32_epilogue
+from ._gemm_i8_results import finish, float32_epilogue, terms_of_tile
 from ._gemm_i8_tile import (
     corrections,
     i8_columns,
@@ -82,6 +83,24 @@ def run_tile(part, tables, segments, depth, weights, ahead, columns, sums):
 
 
 @inline
+def makes_float32(n_rows, columns, to_float32):
+    """Whether tiles of `n_rows` rows and so many columns store float32 results."""
+    if to_float32 is None:
+        return False
+    return to_float32.in_tile and n_rows == i8_rows() and columns % i8_columns() == 0
+
+
+@inline
+def run_float32_tile(tables, segments, depth, weights, ahead, column, terms, to_float32):
+    """The tile that stores float32 results."""
+    if to_float32 is not None:
+        to_zero, low, high, _ = to_float32
+        i8_float32_tile(tables, segments, depth, weights, ahead, 4 * column,
+                        terms_of_tile(terms, to_float32, column), to_zero, 1 + input_offset(), low,
+                        high)  # fmt: skip
+
+
+@inline
 def finish_tile(tile, panels, terms, epilogue, to_float32):
     """`finish` for a tile: where its sums lie, its rows, their tables, its column and its panel."""
     sums, n_rows, at, column, weights = tile
@@ -109,13 +128,20 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue,
         while row < n_rows:
             count, within = min(height, n_rows - row), 0
             part, ahead = i8_part_for(count), next_weights
-            while within < min(group, panels.n - column):
-                run_tile(part, at, segments, depth, weights + 4 * within, ahead,
-                         panels.n - column - within, other + 4 * within)  # fmt: skip
+            columns = min(group, panels.n - column)
+            is_finished = makes_float32(count, columns, to_float32)
+            while within < columns:
+                if is_finished:
+                    run_float32_tile(at, segments, depth, weights + 4 * within, ahead,
+                                     column + within, terms, to_float32)  # fmt: skip
+                else:
+                    run_tile(part, at, segments, depth, weights + 4 * within, ahead,
+                             panels.n - column - within, other + 4 * within)  # fmt: skip
                 within += width
                 ahead += panel_length
-            finish_tile(last, panels, terms, epilogue, to_float32)
-            last, other = (other, count, at, column, weights), last[0]
+            if not is_finished:
+                finish_tile(last, panels, terms, epilogue, to_float32)
+                last, other = (other, count, at, column, weights), last[0]
             if row <= height:
                 next_weights += panel_length
             if row == height:
@@ -328,7 +354,9 @@ def matmul_float32(
     first, last, fault,
 ):  # fmt: skip
     """As `matmul`, with a scale and a zero point for each row of `a`, or for each matrix."""
-    epilogue, to_float32 = float32_epilogue(row_scales, row_zeros, low, high)
+    has_one_scale = row_scales.size <= a.shape[0] and packing.zero_point == 0
+    in_tile = has_float32_tiles() * int64(has_one_scale)
+    epilogue, to_float32 = float32_epilogue(row_scales, row_zeros, low, high, in_tile)
     products(a, packed, a_of, b_of, out, row_scales, 4, depth, packing, item_size, address(terms),
              epilogue, to_float32, first, last)  # fmt: skip
 
@@ -456,7 +484,8 @@ def convolution_float32(
     packing, low, high, first, last, fault,
 ):  # fmt: skip
     """As `convolution`, of one image with a scale and a zero point."""
-    epilogue, to_float32 = float32_epilogue(scale, zero, low, high)
+    in_tile = has_float32_tiles() * int64(packing.zero_point == 0)
+    epilogue, to_float32 = float32_epilogue(scale, zero, low, high, in_tile)
     windows(x, packed, scale, padding, geometry, out, 4, taps_h, taps_w, n, item_size, in_place,
             packing, address(terms), terms.shape[1] * 4 * FLOAT32_TERMS, epilogue, to_float32,
             first, last)  # fmt: skip

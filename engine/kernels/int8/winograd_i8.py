@@ -148,5 +148,5 @@ def results(sums, start, terms, out, epilogue, begin, first, last, fault):
 )
 def results_float32(sums, start, terms, scale, zero, out, low, high, begin, first, last, fault):
     """As `results`, of one image with a scale. What sums start from are zeros."""
-    epilogue, to_float32 = float32_epilogue(scale, zero, low, high)
+    epilogue, to_float32 = float32_epilogue(scale, zero, low, high, 0)
     _results(sums, start, scale, out, 4, address(terms), epilogue, to_float32, begin, first, last)
