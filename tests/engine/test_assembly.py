@@ -14,7 +14,7 @@ from flatlite.engine.build.target import find
 KINDS = ("1_1", "3_1", "3_2", "5_1", "5_2")
 TILES = ("tile", "partial_tile", "part_4", "part_7", "part_10")
 NARROW_TILES = [f"_gemm_i8_narrow_i8_narrow_tile_{n_vectors}" for n_vectors in range(1, 4)]
-FLOAT32_TILE = "_gemm_i8_float32_tile_i8_float32_tile"
+FLOAT32_TILES = [f"_gemm_i8_float32_tile_i8_float32_{name}" for name in ("tile", "partial_tile")]
 SQUARE_STRIPS = [f"_depthwise_i8_square_int8_{kind}_square" for kind in ("3_1", "3_2", "5_2")]
 MICROKERNELS = {
     "gemm_f32": [
@@ -31,7 +31,7 @@ MICROKERNELS = {
     "gemm_i8": [
         *(f"_gemm_i8_tile_i8_{name}" for name in TILES),
         *NARROW_TILES,
-        FLOAT32_TILE,
+        *FLOAT32_TILES,
         "_gemv_i8_gemv_i8",
     ],
     "gemm_blockwise": [
@@ -47,7 +47,7 @@ MICROKERNELS = {
 
 NOT_THERE = {
     *product(
-        ["depthwise_f32_strip_3_1_crowded", FLOAT32_TILE], {*assembly.PROCESSORS} - {"x86-64-v3"}
+        ["depthwise_f32_strip_3_1_crowded", *FLOAT32_TILES], {*assembly.PROCESSORS} - {"x86-64-v3"}
     ),
     *product(NARROW_TILES, {*assembly.PROCESSORS} - {"x86-64-v4-vnni"}),
     *product(SQUARE_STRIPS, {*assembly.PROCESSORS} - {"x86-64-v2", "x86-64-v3"}),

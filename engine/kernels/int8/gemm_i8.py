@@ -37,7 +37,7 @@ from ._gemm_i8_block import (
     padded_depth,
 )
 from ._gemm_i8_epilogue import FLOAT32_TERMS
-from ._gemm_i8_float32_tile import has_float32_tiles, i8_float32_tile
+from ._gemm_i8_float32_tile import float32_tile, has_float32_tiles
 from ._gemm_i8_narrow import has_narrow, i8_narrow_tile, narrow_rows
 from ._gemm_i8_packing import pack as pack_panels
 from ._gemm_i8_results import finish, float32_epilogue, terms_of_tile
@@ -87,17 +87,19 @@ def makes_float32(n_rows, columns, to_float32):
     """Whether tiles of `n_rows` rows and so many columns store float32 results."""
     if to_float32 is None:
         return False
-    return to_float32.in_tile and n_rows == i8_rows() and columns % i8_columns() == 0
+    return to_float32.in_tile and n_rows == i8_rows() and columns % vector_width() == 0
 
 
 @inline
-def run_float32_tile(tables, segments, depth, weights, ahead, column, terms, to_float32):
-    """The tile that stores float32 results."""
+def run_float32_tile(
+    tables, segments, depth, weights, ahead, column, columns, terms, to_float32
+):  # fmt: skip
+    """The tile that stores float32 results, or the partial one."""
     if to_float32 is not None:
         to_zero, low, high, _ = to_float32
-        i8_float32_tile(tables, segments, depth, weights, ahead, 4 * column,
-                        terms_of_tile(terms, to_float32, column), to_zero, 1 + input_offset(), low,
-                        high)  # fmt: skip
+        float32_tile(int64(columns < i8_columns()), tables, segments, depth, weights, ahead,
+                     4 * column, terms_of_tile(terms, to_float32, column), to_zero,
+                     1 + input_offset(), low, high)  # fmt: skip
 
 
 @inline
@@ -133,7 +135,8 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue,
             while within < columns:
                 if is_finished:
                     run_float32_tile(at, segments, depth, weights + 4 * within, ahead,
-                                     column + within, terms, to_float32)  # fmt: skip
+                                     column + within, columns - within, terms,
+                                     to_float32)  # fmt: skip
                 else:
                     run_tile(part, at, segments, depth, weights + 4 * within, ahead,
                              panels.n - column - within, other + 4 * within)  # fmt: skip
