@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import sys
 from itertools import repeat
-from math import inf
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ import numpy as np
 from .. import abi
 from ..build import image
 from ..plan import arena
+from . import countdown
 from .faults import Fault
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ TRIALS = 2  # runs that are timed before the instructions are partitioned by the
 WARM_TRIALS = 2  # such runs alone instead, where they are short: the first ones take far longer
 MIN_SHARED = 3_500  # nanoseconds of work that may repay a thread pool, which costs about 1 us
 MIN_PROMISING = 7_000  # nanoseconds of work that a pool repays unless its workers are late
-MIN_RETRIED = 7_000  # nanoseconds of work beside which little is to wait for a retry: 4 us a run
 MAX_COMPARED = 500_000  # nanoseconds of work up to which it is tried whether a pool is quicker
 MAX_COMPARED_LOOPS = 1_000_000_000  # the same with loops, whose many instructions are small
 MIN_COMPARISONS = 10  # runs alone, with a pool and alone again, by which that is decided
@@ -42,7 +41,7 @@ MAX_COMPARISONS = 100  # of short programs, as a thread may be late for some of 
 COMPARISON_TIME = 2_000_000  # nanoseconds of the runs alone, within these numbers
 MAX_RATIO = 0.95  # of the time alone that a pool may take: it keeps other processors busy
 RETRIES = 20_000_000, 200_000_000, 2_000_000_000
-"""Nanoseconds after which a pool that was not quicker is tried anew: processors may be busy."""
+"""Nanoseconds of runs after which a pool that was not quicker is tried anew: all may be busy."""
 _MAX_STOLEN = 0.5  # of what a pool has on offer, beyond which its workers were late
 _PHASES = 3  # alone, with a pool, alone again
 _METH_NOARGS = 4
@@ -102,7 +101,7 @@ class PlanRunner:
         self._pools = pools
         self._pool: ThreadPool | None = None
         self._threads = 1 if pools is None else pools.threads
-        context = np.zeros(abi.CONTEXT_WORDS, np.int64)
+        context = np.zeros(countdown.CONTEXT_WORDS, np.int64)
         context[abi.TABLE] = arena.address(self._table)
         context[abi.STOP] = len(instructions)
         context[abi.FAULTS] = arena.address(faults)
@@ -117,7 +116,6 @@ class PlanRunner:
         self._compared: list[list[int]] = []  # nanoseconds of runs alone, with a pool, alone again
         self._n_stolen = 0
         self._retries = iter(RETRIES)
-        self._retry_time = inf  # when the next comparison begins, by `perf_counter_ns`
         self._partition()
 
     @property
@@ -136,7 +134,7 @@ class PlanRunner:
         if self._is_final and check is None:
             if not self._begin():
                 self.resume()
-        elif self._trials or perf_counter_ns() > self._retry_time:
+        elif self._trials:
             self._run_trial(check)
         else:
             self._run(check)
@@ -169,15 +167,15 @@ class PlanRunner:
     def _start_comparisons(self) -> None:
         alone = self._compared if len(self._compared) == 1 else []
         self._trials, self._compared = self._comparisons, [*alone, []]
-        self._retry_time, self._is_final = inf, False
+        self._is_final = False
 
     def _compare(self, check: Callable[[], object] | None) -> None:
         """A run alone, with a pool, or alone again; after the last the quicker way stays.
 
         Not in alternation, as what a run leaves in the cores' caches is part of the matter. A pool
         that is quicker stays, if it still is when no run is among a program's first ones, which
-        take longer. One that is not may have met a busy moment, and is tried again later where
-        there is work enough: until then it stays if its workers did not come.
+        take longer. One that is not may have met a busy moment, and is tried again later: until
+        then it stays if its workers did not come.
         """
         if not self._compared[-1]:
             self._partition(alone=len(self._compared) % 2 == 1)
@@ -195,15 +193,15 @@ class PlanRunner:
         if is_slower and alone >= MIN_PROMISING and self._workers_were_late():
             self._compared.pop()
             self._partition()
-            self._wait_for_retry()
+            self._retry_later(alone)
             return
         if not (is_short or is_slower or len(times) == _PHASES):
             self._trials = self._comparisons
             self._compared.append([])
             return
         self._partition(alone=is_short or is_slower)
-        if is_slower and alone >= MIN_RETRIED:
-            self._wait_for_retry()
+        if is_slower and not is_short:
+            self._retry_later(alone)
 
     def _workers_were_late(self) -> bool:
         """Whether the caller did what was on offer to the workers, since the last comparison."""
@@ -211,21 +209,24 @@ class PlanRunner:
         pool = self._pool
         return pool is not None and pool.n_stolen - self._n_stolen > _MAX_STOLEN * n_offers
 
-    def _wait_for_retry(self) -> None:
+    def _retry_later(self, time: int) -> None:
+        """After as many runs of `time` nanoseconds as the next of RETRIES has."""
         wait = next(self._retries, None)
         if wait is not None:
-            self._retry_time, self._is_final = perf_counter_ns() + wait, False
+            self._context[countdown.RUNS] = max(1, wait // max(1, time))
 
     def time(self, check: Callable[[], object] | None = None) -> list[int]:
         """Runs as `run` does, but nothing fused; gives the nanoseconds each instruction took."""
         self._unfused_table[:, abi.NANOSECONDS] = 0
         self._context[abi.TABLE] = arena.address(self._unfused_table)
         self._context[abi.CLOCK] = abi.CLOCK_MONOTONIC
+        runs, self._context[countdown.RUNS] = self._context[countdown.RUNS], 1
         try:
             self._run(check)
         finally:
             self._context[abi.TABLE] = arena.address(self._table)
             self._context[abi.CLOCK] = COARSE_CLOCK
+            self._context[countdown.RUNS] = runs
         return self._unfused_table[:, abi.NANOSECONDS].tolist()
 
     def _partition(self, alone: bool = False) -> None:
@@ -253,17 +254,26 @@ class PlanRunner:
         self._is_final = not self._trials and (pools is None or not pools.needs_wake)
         module, name = ("threads", "run_threaded") if pools else ("launch", "run_plan")
         self._context[abi.RUN] = loaded(module).addresses[name]
+        self._context[countdown.RUNS] = 0 if self._trials else countdown.NO_END
 
     def _run(self, check: Callable[[], object] | None) -> None:
         if self._pool is not None:
             self._pool.wake()
+        if self._trials:
+            self._context[countdown.RUNS] = 1
         if not self._begin():
             self.resume(check)
         if check is not None:
             check()
 
     def resume(self, check: Callable[[], object] | None = None) -> None:
-        """Goes on until all is done with what machine code came back from."""
+        """Goes on until all is done with what machine code came back from.
+
+        That is the whole run where it has done as many as it should before a retry.
+        """
+        if self._context[abi.CURSOR] == countdown.NOT_BEGUN:
+            self._run_trial(check)
+            return
         while True:
             if self._context[abi.CURSOR] < 0:
                 raise self._fault(~self._context[abi.CURSOR])
@@ -318,6 +328,10 @@ def _function(context: np.ndarray, name: str) -> Callable[[], bool]:
 
 def _run_by_ctypes(context: np.ndarray, name: str) -> int:
     if name == "begin":
+        if not context[countdown.RUNS]:
+            context[abi.CURSOR] = countdown.NOT_BEGUN
+            return 0
+        context[countdown.RUNS] -= 1
         context[abi.CURSOR] = 0
     return _WORD_FUNCTION(int(context[abi.RUN]))(arena.address(context))
 

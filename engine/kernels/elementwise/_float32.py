@@ -9,13 +9,12 @@ import math
 import numpy as np
 
 from ._formula import TO_WHOLE as _TO_WHOLE
+from ._formula import has_pieces
 from ._pieces import Pieces, coefficients
 
 _TO_WHOLE_64 = 1.5 * 2.0**52
 """As _TO_WHOLE, of float64."""
 _WHOLE_BITS = 0x4B400000  # of _TO_WHOLE
-_TO_SCALE = _TO_WHOLE + 127 + 64
-"""The same, where the low bits are then the exponent of 2 ** (n + 64)."""
 _TO_EIGHTHS = 1.5 * 2.0**20
 """What is added to this is rounded to an eighth in the low bits."""
 _FRACTION = 2.0**-64  # what makes 2 ** n of that, rounded once where it is denormal
@@ -49,10 +48,23 @@ _TANH_END = 9.050008773803711
 _TANH_END, where `tanh` is rounded to 1."""
 _SIN = (-0.16666659712791443, 0.008333069272339344, -0.00019809776858892292, 2.606095677037956e-06)
 """sin(r) = r + r^3 (_SIN[0] + r^2 _SIN[1] ...) between -pi / 2 and pi / 2."""
-_TAIL_NUMERATOR = (0.5, 0.44520116, 0.18820322, 0.04227422, 0.004352244)
-_TAIL_DENOMINATOR = (1.0, 1.6882874, 1.2234589, 0.4825718, 0.105968066, 0.010909492)
+_TAIL_NUMERATOR = (
+    1.2404838800430298,
+    1.1045271158218384,
+    0.46692416071891785,
+    0.10488030314445496,
+    0.010797672905027866,
+)
+_TAIL_DENOMINATOR = (
+    1.9081881046295166,
+    3.2215662002563477,
+    2.3345835208892822,
+    0.9208338260650635,
+    0.20220571756362915,
+    0.020817162469029427,
+)
 _HALF_LOG2_E = _LOG2_E / 2
-"""P(normal variable > a) = 2^(-a^2 _HALF_LOG2_E) (_TAIL_NUMERATOR[0] + ...) /
+"""P(normal variable > a) = 2^(-a^2 _HALF_LOG2_E) _EXP2_FACTOR (_TAIL_NUMERATOR[0] + ...) /
 (_TAIL_DENOMINATOR[0] + ...), where _HALF_LOG2_E is the float32 next to it."""
 _NEAR_NUMERATOR = (36.69192886352539, 24.55023956298828, 7.665269374847412, 1.0)
 _NEAR_DENOMINATOR = (
@@ -62,9 +74,9 @@ _NEAR_DENOMINATOR = (
     14.746785163879395,
     1.929093360900879,
 )
-"""The same quotient up to _USUAL_GELU, divided by _EXP2_FACTOR."""
-USUAL_EXP, _USUAL_GELU, _USUAL_GELU_TANH = 87.0, 6.0, 9.5
-"""How large |x| may be where exp and the kinds of gelu take their shorter forms."""
+"""The same quotient up to _USUAL_GELU."""
+USUAL_EXP, _USUAL_GELU = 87.0, 6.0
+"""How large |x| may be where exp and gelu take their shorter forms."""
 _FARTHEST, _FARTHEST_TANH = 15.0, 11.0
 """Where the normal distribution, and its approximation by tanh, end in float32."""
 _CUBE = 0.044715 * math.sqrt(8 / math.pi) / math.log(2)
@@ -121,11 +133,6 @@ def _power_of_2(value, exponent, bias):
     builder = value.builder
     exponent = builder.add(exponent, value.splat_int(bias))
     return value.of_bits(builder.shl(exponent, value.splat_int(23)))
-
-
-def _scale(power):
-    """2 ** (n + 64), where `power` is n + _TO_SCALE and n from -190 to 63."""
-    return power.of_bits(power.builder.shl(power.bits(), power.splat_int(23)))
 
 
 def _scaled(y, power):
@@ -209,71 +216,98 @@ def elu(x):
     return expm1(x.maximum(-20.0)).where(x.compare("<", 0.0), x)
 
 
+def gelu_power(x):
+    """_EXP2_FACTOR * exp(-x^2 / 2), 2 ** 64 too large: so it is never denormal."""
+    square, error = x.abs().limited(_FARTHEST).square()
+    offset = _offset(x) + 64.0
+    power = square.fma(-_HALF_LOG2_E, offset)
+    r = error.fma(-_HALF_LOG2_E, square.fms(-_HALF_LOG2_E, power - offset))
+    y, p = _exp2(power, r, _EXP2_FACTOR)
+    return y if p is None else y.fma(p, y)
+
+
+def gelu_near(x, y):
+    """max(x, 0) - a * P(normal variable > a), where a = |x| is usual and y = gelu_power(x)"""
+    a = x.abs()
+    ratio = (a * a.polynomial(*_NEAR_NUMERATOR)) / a.polynomial(*_NEAR_DENOMINATOR)
+    return (ratio * y).fma(-_FRACTION, x.rectified())
+
+
+def gelu_far(x, y):
+    """The same of any x; even and odd powers by themselves round the least."""
+    a = x.abs().limited(_FARTHEST)
+    square = a * a
+    even, odd = (square.polynomial(*_TAIL_NUMERATOR[i::2]) for i in (0, 1))
+    numerator = square.fma(odd, a * even)
+    even, odd = (square.polynomial(*_TAIL_DENOMINATOR[i::2]) for i in (0, 1))
+    return (numerator / a.fma(odd, even) * y).fma(-_FRACTION, _rectified(x))
+
+
 def gelu(x):
-    """max(x, 0) - a * P(normal variable > a), where a = |x|; the product is 2 ** 64 too large"""
-    a = x.abs().minimum(_FARTHEST)
-    square, error = a.square()
-    power = square.fma(-_HALF_LOG2_E, _TO_SCALE)
-    r = error.fma(-_HALF_LOG2_E, square.fms(-_HALF_LOG2_E, power - _TO_SCALE))
-    ratio = a.paired(*_TAIL_NUMERATOR) / a.paired(*_TAIL_DENOMINATOR)
-    part = a * _scale(power) * ratio
-    part = part.fma(r * r.polynomial(*_EXP2_SHORT[1:]), part)
-    return part.fma(-_FRACTION, _rectified(x))
+    """x * P(normal variable < x)"""
+    return gelu_far(x, gelu_power(x))
 
 
 def _in_pieces(a, pieces):
-    """A function that is known by pieces, of `a` from 0 to their end."""
+    """A function that is known by pieces, of `a` from 0 to their end.
+
+    Where vectors have none no kernel calls this.
+    """
+    if not has_pieces(a.w.simd):
+        return a
     return a.piecewise(pieces.scale, coefficients(pieces))
 
 
+def is_any(x):
+    """Everywhere."""
+    return x.builder.icmp_signed("==", x.bits(), x.bits())
+
+
 def is_usual_gelu(x):
-    """Where `gelu_usual` may be taken."""
-    return x.is_up_to(_GELU_PIECES.end if x.has_pieces else _USUAL_GELU)
+    """Where `gelu_near` may be taken."""
+    return x.is_up_to(_USUAL_GELU)
 
 
-def gelu_usual(x):
+def is_in_gelu_pieces(x):
+    """Where `gelu_pieces` may be taken."""
+    return x.is_up_to(_GELU_PIECES.end)
+
+
+def gelu_pieces(x):
     """`gelu` of numbers near 0."""
-    a = x.abs()
-    if x.has_pieces:
-        return x.rectified() - _in_pieces(a, _GELU_PIECES)
-    square, error = a.square()
-    offset = _offset(x)
-    power = square.fma(-_HALF_LOG2_E, offset)
-    r = error.fma(-_HALF_LOG2_E, square.fms(-_HALF_LOG2_E, power - offset))
-    ratio = (a * a.paired(*_NEAR_NUMERATOR)) / a.paired(*_NEAR_DENOMINATOR)
-    y, p = _exp2(power, r, _EXP2_FACTOR)
-    part = ratio * y
-    return x.rectified() - (part if p is None else part.fma(p, part))
+    return x.rectified() - _in_pieces(x.abs(), _GELU_PIECES)
 
 
-def gelu_tanh(x):
-    """x * (1 + tanh(u)) / 2 = max(x, 0) - a / (1 + exp(2 |u|)), where a = |x|
+def gelu_tanh_power(x):
+    """_EXP2_FACTOR * exp(-2 |u|), 2 ** 64 too large, as denormal quotients are slow.
 
-    u is sqrt(2 / pi) * (x + 0.044715 x^3); exp(-2 |u|) is 2 ** 64 too large, as denormal quotients
-    are slow.
+    u is sqrt(2 / pi) * (x + 0.044715 x^3).
     """
-    a = x.abs().limited(_FARTHEST_TANH)
-    power, r = _cubic(a, _offset(x))
+    power, r = _cubic(x.abs().limited(_FARTHEST_TANH), _offset(x))
     y, p = _exp2(power, r, _EXP2_FACTOR / _FRACTION)
-    y = y if p is None else y.fma(p, y)
+    return y if p is None else y.fma(p, y)
+
+
+def gelu_tanh_far(x, y):
+    """max(x, 0) - a / (1 + exp(2 |u|)), where a = |x| and y = gelu_tanh_power(x)"""
+    a = x.abs().limited(_FARTHEST_TANH)
     part = (a * y) / y.fma(_FRACTION, _EXP2_FACTOR)
     return part.fma(-_FRACTION, _rectified(x))
 
 
-def is_usual_gelu_tanh(x):
-    """Where `gelu_tanh_usual` may be taken."""
-    return x.is_up_to(_GELU_TANH_PIECES.end if x.has_pieces else _USUAL_GELU_TANH)
+def gelu_tanh(x):
+    """x * (1 + tanh(u)) / 2"""
+    return gelu_tanh_far(x, gelu_tanh_power(x))
 
 
-def gelu_tanh_usual(x):
+def is_in_gelu_tanh_pieces(x):
+    """Where `gelu_tanh_pieces` may be taken."""
+    return x.is_up_to(_GELU_TANH_PIECES.end)
+
+
+def gelu_tanh_pieces(x):
     """`gelu_tanh` of numbers near 0."""
-    a = x.abs()
-    if x.has_pieces:
-        return x.rectified() - _in_pieces(a, _GELU_TANH_PIECES)
-    power, r = _cubic(a, _offset(x))
-    y, p = _exp2(power, r, _EXP2_FACTOR)
-    y = y if p is None else y.fma(p, y)
-    return x.rectified() - (a * y) / (y + _EXP2_FACTOR)
+    return x.rectified() - _in_pieces(x.abs(), _GELU_TANH_PIECES)
 
 
 def _cubic(a, offset):

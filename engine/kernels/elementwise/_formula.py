@@ -39,6 +39,11 @@ Condition = Callable[["FloatVector"], ir.Value]
 """What gives a vector of vectors, and what a mask of one."""
 
 
+def has_pieces(simd: Simd) -> bool:
+    """Whether `piecewise` is quick: one instruction looks up a table of 32 float32."""
+    return simd.width == _ESTIMATES
+
+
 class FloatVector:
     """A vector of float32 or float64 with the operators of numbers; comparisons give masks."""
 
@@ -138,11 +143,6 @@ class FloatVector:
             return self.w.call(_LOOK_UPS[n], kind, operands)
 
         return self._of_parts(looked_up, n)
-
-    @property
-    def has_pieces(self):
-        """Whether `piecewise` is quick: one instruction looks up a table of 32 float32."""
-        return self.w.width == _ESTIMATES
 
     def piecewise(self, scale, table):
         """Polynomials in t = self * scale - k, where k is the nearest whole number, from 0 to 31.

@@ -3,11 +3,12 @@
 import math
 
 import numpy as np
-from numba import float32, float64, int16, int32, int64
+from numba import float32, float64, int16, int32, int64, types
 
-from ...build.kernel import address, inline, kernel
+from ...build.kernel import address, inline, kernel, microkernel
+from ...build.vector import WORD
 from . import _float32
-from ._formula import elementwise
+from ._formula import elementwise, has_pieces
 
 MAX_ANGLE = float32(_float32.MAX_ANGLE)
 _BLOCK = 1024  # elements at a time of functions that have a form for the usual numbers
@@ -62,6 +63,37 @@ def in_blocks(usual, within, other):
     return apply
 
 
+@microkernel(types.int64(), inline=True)
+def _has_pieces(builder, simd):
+    """Whether vectors look up polynomials of pieces (_pieces.py)."""
+    return WORD(int(has_pieces(simd)))
+
+
+def in_stages(first, second, within, far, whole):
+    """The kernel out = second(x, first(x)), or far(x, first(x)) in blocks that are not `within`.
+
+    A processor looks ahead over some dozens of instructions only: long formulas wait for
+    themselves less in two loops. Where it has pieces, `whole` does it at once, a microkernel.
+    """
+    begin = elementwise(first, within=within)
+    finish, finish_far = (elementwise(f, operands=2, few=2) for f in (second, far))
+
+    def apply(x, out, first, last, fault):
+        if _has_pieces():
+            whole(address(x[first:]), address(out[first:]), last - first)
+            return
+        while first < last:
+            count = min(_BLOCK, last - first)
+            source, target = address(x[first:]), address(out[first:])
+            if begin(source, target, count):
+                finish(source, target, target, count)
+            else:
+                finish_far(source, target, target, count)
+            first += count
+
+    return apply
+
+
 def where_far(scalar):
     """out = scalar(x) in float64 where |x| is beyond MAX_ANGLE, as a function of arrays."""
 
@@ -89,8 +121,6 @@ for _name, _few in (("elu", 4), ("logistic", 4), ("tanh", 2)):
     kernel(_X_OUT, name=_name)(in_vectors(getattr(_float32, _name), few=_few))
 for _name, _within, _few in (
     ("exp", up_to(_float32.USUAL_EXP), 4),
-    ("gelu", _float32.is_usual_gelu, 4),
-    ("gelu_tanh", _float32.is_usual_gelu_tanh, 4),
     ("log", normal, 4),
     ("rsqrt", normal, 4),
 ):
@@ -98,6 +128,19 @@ for _name, _within, _few in (
     _other = elementwise(getattr(_float32, _name), few=_few)
     _function = in_vectors(_usual, within=_within, otherwise=_other, few=_few)
     kernel(_X_OUT, name=_name)(_function)
+for _name, _near, _within in (
+    ("gelu", "gelu_near", _float32.is_usual_gelu),
+    ("gelu_tanh", "gelu_tanh_far", _float32.is_any),
+):
+    _first, _second, _far = (
+        getattr(_float32, f) for f in (f"{_name}_power", _near, f"{_name}_far")
+    )
+    _whole = elementwise(
+        getattr(_float32, f"{_name}_pieces"),
+        within=getattr(_float32, f"is_in_{_name}_pieces"),
+        otherwise=elementwise(getattr(_float32, _name)),
+    )
+    kernel(_X_OUT, name=_name)(in_stages(_first, _second, _within, _far, _whole))
 for _name, _scalar in (("cos", math.cos), ("sin", math.sin)):
     _function = in_blocks(getattr(_float32, _name), up_to(_float32.MAX_ANGLE), where_far(_scalar))
     kernel(_X_OUT, name=_name)(_function)

@@ -2,6 +2,7 @@
 
 from ... import abi
 from ...build.kernel import inline, native
+from .. import countdown
 from ._branches import destination
 from ._memory import call, call_with, get, nanoseconds, put
 
@@ -93,9 +94,16 @@ def _enter(context):
 def begin(instance, arguments):
     """Runs a plan from its front: PyObject *begin(PyObject *, PyObject *) for Python to call.
 
-    `instance` is the run context, a numpy array.
+    `instance` is the run context, a numpy array. Gives False at once where no runs are left.
     """
     context = get(instance, DATA)
+    runs = get(context, countdown.RUNS)
+    if runs == 0:
+        put(context, abi.CURSOR, countdown.NOT_BEGUN)
+        result = get(context, abi.FALSE)
+        call_with(get(context, abi.NEW_REFERENCE), result)
+        return result
+    put(context, countdown.RUNS, runs - 1)
     put(context, abi.CURSOR, 0)
     return _enter(context)
 
