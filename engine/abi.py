@@ -27,7 +27,13 @@ FAULT_WORDS = 4
 # The run context, which `run_plan` and `run_threaded` are given.
 TABLE, CURSOR, STOP, FAULTS, CLOCK, BUDGET, POOL = range(7)
 RUN, SAVE_THREAD, RESTORE_THREAD, NEW_REFERENCE, TRUE, FALSE = range(7, 13)
-CONTEXT_WORDS = 13
+RUNS = 13  # how many `begin` does before it comes back without
+CONTEXT_WORDS = 14
+
+NOT_BEGUN = 1 << 62
+"""The cursor after `begin` has come back without a run."""
+NO_END = 1 << 62
+"""As many runs as there may be."""
 
 # What a thread pool has on offer is chunks << NUMBER_BITS | number: how many chunks of an
 # instruction are to be run, none between runs, and a number that rises with each offer.

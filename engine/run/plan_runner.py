@@ -17,7 +17,6 @@ import numpy as np
 from .. import abi
 from ..build import image
 from ..plan import arena
-from . import countdown
 from .faults import Fault
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ class PlanRunner:
         self._pools = pools
         self._pool: ThreadPool | None = None
         self._threads = 1 if pools is None else pools.threads
-        context = np.zeros(countdown.CONTEXT_WORDS, np.int64)
+        context = np.zeros(abi.CONTEXT_WORDS, np.int64)
         context[abi.TABLE] = arena.address(self._table)
         context[abi.STOP] = len(instructions)
         context[abi.FAULTS] = arena.address(faults)
@@ -213,20 +212,20 @@ class PlanRunner:
         """After as many runs of `time` nanoseconds as the next of RETRIES has."""
         wait = next(self._retries, None)
         if wait is not None:
-            self._context[countdown.RUNS] = max(1, wait // max(1, time))
+            self._context[abi.RUNS] = max(1, wait // max(1, time))
 
     def time(self, check: Callable[[], object] | None = None) -> list[int]:
         """Runs as `run` does, but nothing fused; gives the nanoseconds each instruction took."""
         self._unfused_table[:, abi.NANOSECONDS] = 0
         self._context[abi.TABLE] = arena.address(self._unfused_table)
         self._context[abi.CLOCK] = abi.CLOCK_MONOTONIC
-        runs, self._context[countdown.RUNS] = self._context[countdown.RUNS], 1
+        runs, self._context[abi.RUNS] = self._context[abi.RUNS], 1
         try:
             self._run(check)
         finally:
             self._context[abi.TABLE] = arena.address(self._table)
             self._context[abi.CLOCK] = COARSE_CLOCK
-            self._context[countdown.RUNS] = runs
+            self._context[abi.RUNS] = runs
         return self._unfused_table[:, abi.NANOSECONDS].tolist()
 
     def _partition(self, alone: bool = False) -> None:
@@ -254,13 +253,13 @@ class PlanRunner:
         self._is_final = not self._trials and (pools is None or not pools.needs_wake)
         module, name = ("threads", "run_threaded") if pools else ("launch", "run_plan")
         self._context[abi.RUN] = loaded(module).addresses[name]
-        self._context[countdown.RUNS] = 0 if self._trials else countdown.NO_END
+        self._context[abi.RUNS] = 0 if self._trials else abi.NO_END
 
     def _run(self, check: Callable[[], object] | None) -> None:
         if self._pool is not None:
             self._pool.wake()
         if self._trials:
-            self._context[countdown.RUNS] = 1
+            self._context[abi.RUNS] = 1
         if not self._begin():
             self.resume(check)
         if check is not None:
@@ -271,7 +270,7 @@ class PlanRunner:
 
         That is the whole run where it has done as many as it should before a retry.
         """
-        if self._context[abi.CURSOR] == countdown.NOT_BEGUN:
+        if self._context[abi.CURSOR] == abi.NOT_BEGUN:
             self._run_trial(check)
             return
         while True:
@@ -328,10 +327,10 @@ def _function(context: np.ndarray, name: str) -> Callable[[], bool]:
 
 def _run_by_ctypes(context: np.ndarray, name: str) -> int:
     if name == "begin":
-        if not context[countdown.RUNS]:
-            context[abi.CURSOR] = countdown.NOT_BEGUN
+        if not context[abi.RUNS]:
+            context[abi.CURSOR] = abi.NOT_BEGUN
             return 0
-        context[countdown.RUNS] -= 1
+        context[abi.RUNS] -= 1
         context[abi.CURSOR] = 0
     return _WORD_FUNCTION(int(context[abi.RUN]))(arena.address(context))
 

@@ -2,7 +2,6 @@
 
 from ... import abi
 from ...build.kernel import inline, native
-from .. import countdown
 from ._branches import destination
 from ._memory import call, call_with, get, nanoseconds, put
 
@@ -97,13 +96,13 @@ def begin(instance, arguments):
     `instance` is the run context, a numpy array. Gives False at once where no runs are left.
     """
     context = get(instance, DATA)
-    runs = get(context, countdown.RUNS)
+    runs = get(context, abi.RUNS)
     if runs == 0:
-        put(context, abi.CURSOR, countdown.NOT_BEGUN)
+        put(context, abi.CURSOR, abi.NOT_BEGUN)
         result = get(context, abi.FALSE)
         call_with(get(context, abi.NEW_REFERENCE), result)
         return result
-    put(context, countdown.RUNS, runs - 1)
+    put(context, abi.RUNS, runs - 1)
     put(context, abi.CURSOR, 0)
     return _enter(context)
 
