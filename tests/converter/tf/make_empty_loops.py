@@ -89,6 +89,16 @@ def parts(x):
     return x[:, :0], tf.nn.relu(x[1:1]), tf.concat([x[:0], x], 0)
 
 
+def segments(x):
+    numbers = tf.range(tf.shape(x)[0]) // 2
+    return tf.math.segment_sum(x, numbers)
+
+
+def spectra(x):
+    """Of any number of signals of any length: no operator more than TensorFlow's."""
+    return tf.abs(tf.signal.stft(x, 256, 128))
+
+
 def branches(x, takes_none):
     return tf.cond(takes_none, lambda: x[:0], lambda: x + 1)
 
@@ -101,9 +111,14 @@ CASES: dict[str, tuple[Callable, Specs, Sequence[Sequence[np.ndarray]]]] = {
         body.__name__: (body, FLOATS, RUNS)
         for body in (
             sums, two_lists, chosen, running, backwards, of_maps, read_back, over_others,
-            with_length,
+            with_length, segments,
         )
     },
+    "spectra": (
+        spectra,
+        [([None, None], tf.float32)],
+        [[np.resize(ROWS, (n, 128 * n + 200))] for n in (2, 1)],
+    ),
     "counted": (counted, [([], tf.int32)], [[np.int32(n)] for n in (3, 0)]),
     "none_to_map": (sums, [([0, 4], tf.float32)], [[ROWS[:0]]]),
     "parts": (parts, FIXED, [[ROWS]]),
