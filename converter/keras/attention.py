@@ -249,25 +249,21 @@ def multi_head_attention(
     q = projected(call, "query_dense", query, n_heads, key_dim, scale=key_dim**-0.5)
     k = projected(call, "key_dense", key, n_keys, key_dim)
     v = projected(call, "value_dense", value, n_keys, value_dim)
-    rank = len(call.shape(query))
-    axes = call.setting("attention_axes")
-    axes = (
-        [a % rank for a in axes] if isinstance(axes, list) and all(map(is_integer, axes)) else None
-    )
-    call.require(
-        rank == 3 or (axes is not None and len(axes) == 1),
-        "needs one attention axis where the input has more than 3 dimensions",
-    )
-    order, back = heads_first(rank + 1, axes[0] if axes else 1)
+    axes = attention_axes(call, len(call.shape(query)))
+    order, back = heads_first(len(call.shape(q)), axes)
     q, k, v = (call.op("Transpose", x, call.constant(order)) for x in (q, k, v))
+    n_axes, q_dims, k_dims = len(axes), dims_of(call, q), dims_of(call, k)
+    q, k, v = (in_one_axis(call, x, n_axes) for x in (q, k, v))
     if n_keys != n_heads:
         k, v = (repeated(call, x, n_heads // n_keys) for x in (k, v))
     if mask is not None:
-        for _ in range(len(order) - len(call.shape(mask))):
-            mask = call.op("ExpandDims", mask, call.constant(-3))
+        mask = mask_of_scores(call, mask, len(order) + 1 - n_axes, n_axes)
     is_fused = call.setting("dropout") in (0, 0.0, None) and return_attention_scores is not True
-    is_zeroed = call.is_keras3 and not (is_fused and rank == 3)
+    is_zeroed = call.is_keras3 and not (is_fused and len(order) == 4)
     y, weights = attended(call, q, k, v, mask, is_zero_where_masked=is_zeroed)
+    if n_axes > 1:
+        y = reshaped(call, y, [*q_dims[:-1], value_dim])
+        weights = reshaped(call, weights, [*q_dims[:-1], *k_dims[-1 - n_axes : -1]])
     y = call.op("Transpose", y, call.constant(back))
     y = y if gate is None else call.op("Mul", y, gate)
     results = [unprojected(call, y, n_heads, value_dim, output_dims(call, query)), weights]
@@ -298,13 +294,50 @@ def output_dims(call: Call, query: Tensor) -> list[int]:
     return shape
 
 
-def heads_first(rank: int, axis: int) -> tuple[list[int], list[int]]:
-    """The order that puts heads before the steps, which `axis` counts, and the one back.
+def attention_axes(call: Call, rank: int) -> list[int]:
+    """The axes of queries and keys that are attended together: all but the first and the last."""
+    axes = call.setting("attention_axes")
+    if axes is None:
+        return list(range(1, rank - 1))
+    axes = axes if isinstance(axes, list) else [axes]
+    is_valid = axes and all(is_integer(axis) and -rank < axis < rank - 1 for axis in axes)
+    call.check(is_valid, "attention_axes", f"axes before the last of {rank}")
+    axes = [axis % rank for axis in axes]
+    call.check(axes == sorted(set(axes)), "attention_axes", "different axes in ascending order")
+    return axes
 
-    [batch, ..., axis, ..., heads, size] -> [batch, ..., heads, axis, size]
+
+def heads_first(rank: int, axes: list[int]) -> tuple[list[int], list[int]]:
+    """The order that puts heads before the steps, which `axes` count, and the one back.
+
+    [batch, ..., *axes, ..., heads, size] -> [batch, ..., heads, *axes, size]
     """
-    order = [i for i in range(rank - 2) if i != axis] + [rank - 2, axis, rank - 1]
+    order = [i for i in range(rank - 2) if i not in axes] + [rank - 2, *axes, rank - 1]
     return order, [int(i) for i in np.argsort(order)]
+
+
+def in_one_axis(call: Call, x: Tensor, n_axes: int) -> Tensor:
+    """Steps that several axes count, in one; these come before the last."""
+    if n_axes == 1:
+        return x
+    dims = dims_of(call, x)
+    return reshaped(call, x, [*dims[: -1 - n_axes], None, dims[-1]])
+
+
+def mask_of_scores(call: Call, mask: Tensor, rank: int, n_axes: int) -> Tensor:
+    """[..., 1, queries, keys] of a mask without an axis for heads, for scores of a rank."""
+    if n_axes > 1:
+        dims = dims_of(call, mask)
+        call.require(len(dims) >= 2 * n_axes, "needs a mask of all its attention axes")
+        sizes = (dims[len(dims) - 2 * n_axes : -n_axes], dims[-n_axes:])
+        joined_sizes = [
+            prod(known) if len(known := [n for n in part if isinstance(n, int)]) == n_axes else None
+            for part in sizes
+        ]
+        mask = reshaped(call, mask, [*dims[: len(dims) - 2 * n_axes], *joined_sizes])
+    for _ in range(rank - len(call.shape(mask))):
+        mask = call.op("ExpandDims", mask, call.constant(-3))
+    return mask
 
 
 def repeated(call: Call, x: Tensor, n: int) -> Tensor:

@@ -8,6 +8,7 @@ from .booleans import compare_casts
 from .branches import copy_results, trim_branches
 from .directions import fuse_directions
 from .driver import Observer, Pass, run_once, run_until_settled
+from .empty_lists import keep_a_row
 from .exponentials import (
     drop_nan_guard,
     fuse_elu,
@@ -24,6 +25,7 @@ from .fold import (
     merge_all_but_weights,
     merge_duplicates,
     remove_dead_code,
+    replace_empty_results,
     share_zeros,
 )
 from .formulas import fuse_gelu, fuse_hard_swish, fuse_leaky_relu, fuse_prelu
@@ -107,6 +109,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (settle_shapes, "the SHAPE chains it frees are dead code for the next"),
     (remove_dead_code, "a reader that is dead would make the others hold off"),
     (fold_constants, "the others look for constants"),
+    (replace_empty_results, "what reads them is often folded next"),
     (order_operands, "the others look for constants on the right"),
     (merge_duplicates, "patterns compare tensors by identity"),
     (share_sizes, "what they were computed by is dead code then"),
@@ -206,6 +209,7 @@ LAST: tuple[tuple[Pass, str], ...] = (
     (order_exchanged_values, "before the values that remain are copied"),
     (copy_exchanged_values, "once no pass takes the copies for identities"),
     (copy_results, "with them"),
+    (keep_a_row, "once no pass looks for loops that write a row in each iteration"),
     (replace_operators, "no pass need know what LiteRT has no kernel for"),
     (drop_merging_reshapes, "once no RESHAPE behind can bring the dimensions back"),
     (add_missing_bias, "once, when nothing more will change but types"),

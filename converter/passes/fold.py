@@ -12,8 +12,10 @@ from ...engine.run.faults import Fault
 from ...interpreter.plan.node import NeedsValue, NodeError
 from ..ir import pseudo
 from ..ir.graph import Graph, Op, Tensor, same_bits
+from ..ir.legal_types import has_kernel
 from ..ir.prepare import compute
-from .rewrite import may_learn, same_shape
+from .driver import rewrite
+from .rewrite import builder, may_learn, same_shape
 
 LIMIT = 1 << 20  # bytes of a folded result, unless its inputs are half as large
 TOTAL = 256 << 20  # bytes of all folded results
@@ -51,6 +53,45 @@ def fold_constants(graph: Graph) -> int:
         graph.remove(op)
         count += 1
     return count
+
+
+@rewrite()
+def replace_empty_results(graph: Graph, op: Op) -> bool:
+    """Computes nothing for what certainly has no elements.
+
+        x: float32[3,4] -> SLICE -> y: float32[0,4] -> RELU      becomes      float32[0,4] -> RELU
+
+    XNNPACK takes a size of 0 for all there is. An output is the result of a FILL: LiteRT cannot
+    read a constant without elements. Holds off as `fold_constants`, and on quantized tensors.
+    """
+    results = op.outputs
+    if not results or op.kind == "FILL" or not is_pure(op):
+        return False
+    if any(not t.is_static or 0 not in t.dims or t.is_variable for t in results):
+        return False
+    if any(t.quantization or (graph.is_output(t) and not _fills(t)) for t in results):
+        return False
+    for old in results:
+        shape = cast("tuple[int, ...]", old.sizes)
+        value = np.zeros(shape, old.dtype)
+        new = Tensor(old.name, old.dtype, shape, value)
+        if graph.is_output(old):
+            new = builder(graph, op).FILL(np.asarray(shape, np.int32), _zero(old.dtype))
+            new.name = old.name
+        new.origin = old.origin
+        graph.replace(old, new)
+    graph.remove(op)
+    return True
+
+
+def _fills(result: Tensor) -> bool:
+    """Whether LiteRT's FILL gives its type."""
+    shape, value = (Tensor("", np.dtype(t), ()) for t in (np.int32, result.dtype))
+    return has_kernel(Op("FILL", [shape, value], [Tensor("", result.dtype, ())]))
+
+
+def _zero(dtype: np.dtype) -> np.ndarray:
+    return np.asarray(b"", object) if dtype.kind == "O" else np.zeros((), dtype)
 
 
 def _complete(values: list[np.ndarray | None]) -> list[np.ndarray]:

@@ -33,6 +33,10 @@ STATED = (
     "flatlite: input '%s' of shape %s is written with the shape that the file states, %s; "
     "flatlite.edit.set_input_shapes (flatlite edit --input-shape) gives it another"
 )
+STATES_NO_SIZE = (
+    "The file states 1 for it, as for every size that its writer did not know; give it a shape by "
+    "flatlite.edit.set_input_shapes (flatlite edit --input-shape), then convert."
+)
 _LOGGER = logging.getLogger("flatlite")
 MAX_LISTED = 5  # names listed in an error message before "..."
 
@@ -203,7 +207,7 @@ def fix_shapes(source: Source) -> None:
     """Makes unknown first dimensions 1, for a converter to which every dimension must be known.
 
     What else a `.tflite` file leaves open becomes the size that it states, as in a runtime that
-    does not resize; a line in the log says so.
+    does not resize; a line in the log says so. Writers state 1 where they know no size: it is none.
 
     Raises ValueError for inputs of unknown rank, or with other unknown dimensions.
     """
@@ -224,7 +228,9 @@ def fix_shapes(source: Source) -> None:
                     "None is only supported in the 1st dimension. "
                     f"Tensor '{short_name(port.name)}' has invalid shape '{list(shape)}'."
                 ),
-                "Give its shape in input_shapes (--input-shape).",
+                STATES_NO_SIZE
+                if getattr(tensor, "stated", None) is not None
+                else "Give its shape in input_shapes (--input-shape).",
             )
         if None in shape:
             tensor.set_shape((1, *shape[1:]))
@@ -236,7 +242,9 @@ def _take_stated(tensor: SourceTensor) -> None:
     """Gives a tensor the sizes that its file states where they are open."""
     if tensor.sizes is None or tensor.stated is None or None not in tensor.sizes:
         return
-    pairs = zip(tensor.sizes, tensor.stated, strict=True)
+    pairs = list(zip(tensor.sizes, tensor.stated, strict=True))
+    if any(n is None and stated <= 1 for n, stated in pairs[1:]):
+        return
     shape = tuple(stated if n is None else n for n, stated in pairs)
     if shape != (1, *tensor.sizes[1:]):
         _LOGGER.warning(STATED, short_name(tensor.name), list(tensor.sizes), list(shape))

@@ -114,6 +114,8 @@ def set_item(node, b):
             return Tensor(node.name, item.dtype, sizes)
         x = x.filled(b, item.sizes)
     rank = node.rank(2)
+    if not grows and x.rank and x.dims[0] == 0:  # in a loop that no iteration runs
+        return x
     if grows:
         x = extended(b, x, b.ADD(index, np.int32(1)), rank)
     first = b.RESHAPE(index, np.array([1], np.int32))

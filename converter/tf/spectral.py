@@ -147,21 +147,11 @@ def rfft(node, b):
         if rank == 2:
             return b.RFFT2D(x, np.array(lengths, np.int32))
         rows = b.RFFT2D(b.EXPAND_DIMS(x, np.int32(-2)), np.array([1, *lengths], np.int32))
-        return b.RESHAPE(rows, shape_without(rows, b))
+        return b.SQUEEZE(rows, squeeze_dims=[rows.rank - 2])
     x = cut(x, lengths, b)
     parts = product((x, None), waves(lengths[-1], lengths[-1] // 2 + 1, lengths[-1], -1), b)
     re, im = along_others(parts, lengths[:-1], -1, b)
     return complex_of(re, im, b)
-
-
-def shape_without(rows, b):
-    """The shape of `rows` without its last axis but one, which is 1."""
-    sizes = [n for i, n in enumerate(rows.dims) if i != rows.rank - 2]
-    if sizes.count(None) <= 1:
-        return np.array([-1 if n is None else n for n in sizes], np.int32)
-    shape = b.SHAPE(rows, out_type="INT32")
-    remaining = np.delete(np.arange(rows.rank), rows.rank - 2)
-    return b.GATHER(shape, np.array(remaining, np.int32), axis=0)
 
 
 @lower("IRFFT", "IRFFT2D", "IRFFT3D")

@@ -197,6 +197,7 @@ def verify(
     source = _Source(oracle, seconds, seconds)
     verified = Verified()
     first_refusal: NotVerified | None = None
+    without_numbers = _WithoutNumbers()
     interpreter: Interpreter | None = None
     n_agreed = 0
     spent = 0.0
@@ -218,6 +219,7 @@ def verify(
         if interpreter is None or function.has_state:
             interpreter = function.interpreter()
         compare(source, function, arrays, expected, function.run(interpreter, arrays))
+        without_numbers.note(oracle.outputs, expected)
         return arrays
 
     try:
@@ -247,6 +249,9 @@ def verify(
                 break
         if not verified:
             raise first_refusal or NotVerified("there is nothing to compare")
+        if samples is None and not first and without_numbers.names:
+            compared(magnitudes(verified.inputs), True)
+            without_numbers.check(verified)
     except NotVerified as reason:
         unstable = isinstance(reason, Unstable)
         scope = "not verified"
@@ -294,6 +299,32 @@ class Undefined(Refused):
 
 class Unstable(NotVerified):
     """Rounding changes an output as much as the conversion did."""
+
+
+class _WithoutNumbers:
+    """The outputs of which no run has given a number, but NaN alone.
+
+    Attributes:
+        names: their names; None before the first run.
+    """
+
+    def __init__(self) -> None:
+        self.names: set[str] | None = None
+
+    def note(self, names: Sequence[str], outputs: Sequence[np.ndarray]) -> None:
+        """Takes in the outputs of another run."""
+        pairs = zip(names, outputs, strict=True)
+        nan = {n for n, y in pairs if y.dtype.kind in "fc" and y.size and np.isnan(y).all()}
+        self.names = nan if self.names is None else self.names & nan
+
+    def check(self, verified: Verified) -> None:
+        """Raises NotVerified where there are some, which takes back what was compared."""
+        if self.names:
+            verified.ran.clear()
+            raise NotVerified(
+                f"every number of its output '{min(self.names)}' is NaN on all inputs that were "
+                f"drawn, so that nothing was compared; {ADVICE}, or look for what makes it NaN"
+            )
 
 
 @dataclass

@@ -9,6 +9,7 @@ from building import Builder, save
 from cases import floats
 from onnx import TensorProto, helper
 
+from flatlite import edit
 from flatlite.converter.passes.targets import rewrite_for_target
 from flatlite.converter.targets import EDGETPU, target_of
 from flatlite.errors import ConverterError
@@ -398,6 +399,20 @@ def test_small_devices_know_all_sizes():
     converter.target = "tflm"
     with pytest.raises(ValueError, match="None is only supported in the 1st dimension"):
         converter.convert()
+
+
+def test_a_size_of_one_that_a_file_states_for_an_unknown_one_is_refused():
+    """An image of one pixel, of which a network with a pool in front would make NaN alone."""
+    b = Builder()
+    x, y = b.input("x", (None, None, None, 3)), b.tensor("y", (None, None, None, 3))
+    b.subgraph.tensors[x].shape = (1, 1, 1, 3)
+    content = save(b.outputs(b.op("RELU", [x], [y])))
+    for target in ("tflm", "edgetpu"):
+        with pytest.raises(ValueError, match="None is only supported in the 1st") as raised:
+            converted(content, target)
+        assert "flatlite edit --input-shape" in " ".join(raised.value.__notes__)
+    edited = edit.save(edit.set_input_shapes(edit.load(content), {"x": (1, 8, 8, 3)}))
+    assert load(converted(edited, "tflm")).subgraphs[0].tensors[0].shape == (1, 8, 8, 3)
 
 
 @pytest.mark.parametrize("is_quantized", [False, True])

@@ -236,6 +236,24 @@ def test_a_cast_without_a_defined_result_is_not_verified():
         assert not verify(source, function)
 
 
+@pytest.mark.parametrize("is_negative", [True, False])
+def test_an_output_that_is_nan_alone_is_not_verified(is_negative):
+    """Where the magnitudes of what was drawn give numbers, it is."""
+    graph = Graph()
+    x = placeholder(graph, (1,))
+    if is_negative:
+        x = graph.add("Abs", "above", [x]).outputs[0]
+        x = graph.add("Neg", "below", [x]).outputs[0]
+    graph.add("Sqrt", "y", [x])
+    source, function, _ = written(graph)
+    if not is_negative:
+        assert verify(source, function)
+        return
+    with pytest.warns(UserWarning, match="not verified: every number of its output 'y:0' is NaN"):
+        assert not verify(source, function)
+    assert verify(source, function, [[np.float32([1])]])
+
+
 def test_a_source_that_refuses_its_inputs_is_not_verified():
     graph = Graph()
     indices = placeholder(graph, (9,), "i4")

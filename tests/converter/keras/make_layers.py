@@ -37,6 +37,7 @@ MODULES = (
         "shared",
         "integers",
         "masks",
+        "axes",
     ),
 )
 
