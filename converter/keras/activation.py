@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -224,7 +224,7 @@ def activation_name(setting: Any) -> str | None:
 def activation_of(setting: Any) -> Callable[[Call, Tensor], Tensor] | None:
     """What a setting says, None when it is a function that nobody has brought."""
     if callable(setting):
-        return partial(_traced, setting)
+        return partial(_traced, cast("Callable[[Tensor], Tensor]", setting))
     name = activation_name(setting)
     return None if name is None else ACTIVATIONS[name]
 
