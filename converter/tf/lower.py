@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ...graph.core.custom import custom_options
 from ...graph.core.library import COMPOSITE
 from ...graph.core.order import data_inputs, ordered
@@ -17,6 +19,7 @@ from ...schema.dtypes import VARIANT
 from ...schema.errors import ConverterError
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Origin, Signature
+from ..ir.litert_rules import reason_against
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
 from ..ophint.stubs import collapse
@@ -212,14 +215,24 @@ def lowered_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
     if lowering is None:  # and Flex or custom operators are allowed
         inputs = [lowered_tensor(tensors, t) for t in op.inputs]
         return flex_outputs(op, b, inputs) if has_flex else custom_outputs(op, b, tensors)
-    node = Node(op, [lowered_tensor(tensors, t) for t in op.inputs])
+    node, n_before = Node(op, [lowered_tensor(tensors, t) for t in op.inputs]), len(b.graph.ops)
+    can_fall_back = has_flex and not called_functions(op)
     try:
         results = lowering(node, b)
     except ConverterError:
-        if not has_flex or called_functions(op):
+        if not can_fall_back:
             raise
         return flex_outputs(op, b, node.inputs)
+    if can_fall_back and is_float64(op) and any(map(reason_against, b.graph.ops[n_before:])):
+        for added in reversed(b.graph.ops[n_before:]):
+            b.graph.remove(added)
+        return flex_outputs(op, b, node.inputs)
     return tuple(results) if isinstance(results, tuple | list) else (results,)
+
+
+def is_float64(op: tf.Operation) -> bool:
+    """Whether an operation takes or gives float64, of which builtins compute hardly anything."""
+    return any(tensor.dtype == np.float64 for tensor in (*op.inputs, *op.outputs))
 
 
 def refuse_unsupported(operations: Iterable[tf.Operation]) -> None:
