@@ -23,6 +23,7 @@ from ..ir.litert_rules import reason_against
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
 from ..ophint.stubs import collapse
+from ..targets import Target
 from .complex import complex_lowering
 from .flex import SelectOps, flex_outputs, is_flex, result_types
 from .initializer import Initializer, assign, call_once, read
@@ -32,7 +33,7 @@ from .registry import LOWERINGS, Node
 
 if TYPE_CHECKING:
     from ...graph.core import graph as tf
-    from ..ir.graph import Tensor
+    from ..ir.graph import Op, Tensor
     from ..sources.source import GraphSource
 
 HINTS = {
@@ -49,6 +50,9 @@ CALLS = re.compile(
     r"^(?:.*/)?(?:(?:Stateful)?PartitionedCall(?:_\d+)?|then_branch|else_branch|branch_\d+)/(?=.)"
 )
 """What inlining puts before a name: TensorFlow's converter has the name within the function."""
+RARE_TYPES = tuple(map(np.dtype, ("float64", "complex64", "complex128")))
+WITH_FLEX = Target("tf-2.14")
+"""The runtime of Flex operators, TensorFlow's, as it was asked; LiteRT alone has more kernels."""
 
 
 def lower_graph(
@@ -223,16 +227,21 @@ def lowered_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
         if not can_fall_back:
             raise
         return flex_outputs(op, b, node.inputs)
-    if can_fall_back and is_float64(op) and any(map(reason_against, b.graph.ops[n_before:])):
+    if can_fall_back and has_rare_type(op) and any(map(_against, b.graph.ops[n_before:])):
         for added in reversed(b.graph.ops[n_before:]):
             b.graph.remove(added)
         return flex_outputs(op, b, node.inputs)
     return tuple(results) if isinstance(results, tuple | list) else (results,)
 
 
-def is_float64(op: tf.Operation) -> bool:
-    """Whether an operation takes or gives float64, of which builtins compute hardly anything."""
-    return any(tensor.dtype == np.float64 for tensor in (*op.inputs, *op.outputs))
+def has_rare_type(op: tf.Operation) -> bool:
+    """Whether an operation takes or gives numbers of which builtins compute hardly anything."""
+    return any(tensor.dtype in RARE_TYPES for tensor in (*op.inputs, *op.outputs))
+
+
+def _against(op: Op) -> str:
+    """Why LiteRT, or TensorFlow's runtime with Flex, does not run an operator; empty if they do."""
+    return reason_against(op) or WITH_FLEX.reason_against(op)
 
 
 def refuse_unsupported(operations: Iterable[tf.Operation]) -> None:

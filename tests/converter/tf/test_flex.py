@@ -141,3 +141,14 @@ def test_float64_without_flex_operators_is_refused_by_name():
     conversion = Conversion(Settings(), [draft.source(draft.op("Mul", x, x))], 2)
     with pytest.raises(ConverterError, match=r"MUL .*no kernel for \(float64, float64\)"):
         conversion.run()
+
+
+def test_what_tensorflows_runtime_does_not_slice_is_sliced_by_flex_operators():
+    draft = Draft()
+    x = draft.input("x", (4,))
+    bounds = [np.int32([i]) for i in (0, 2, 1)]
+    for dtype in (np.float64, np.complex64):
+        part = draft.op("StridedSlice", draft.op("Cast", x, DstT=np.dtype(dtype)), *bounds)
+        real = part if dtype is np.float64 else draft.op("Real", part)
+        kinds = {op.custom_code or op.op for op in operators_of(draft, real)}
+        assert "FlexStridedSlice" in kinds and "STRIDED_SLICE" not in kinds
