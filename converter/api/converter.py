@@ -305,6 +305,8 @@ class TFLiteConverter(Results):
             custom_objects: {name of a class: a layer of Keras that does the same}: its name, or a
                 class derived from it. A class with a `call` of its own is read by the Keras that
                 it belongs to, with TensorFlow or JAX as its backend, and converted whole.
+                {name of an activation function: a function}: of the program's Keras, or, where
+                there is none, of flatlite's operations; or the name of an activation.
             weights_file: what model.save_weights() wrote, beside an architecture in JSON.
 
         Raises:

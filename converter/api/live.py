@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -136,14 +137,16 @@ def as_frozen(source: GraphSource) -> GraphSource:
 
 
 def loaded_with(path: str | os.PathLike, custom_objects: Mapping[str, Any]) -> Any:
-    """The model in a file with classes that only the program's Keras can run, None without such.
+    """The model in a file with what only the program's Keras can run, None without such.
 
-    Keras 2 (tf_keras) and Keras 3 read their own classes.
+    Keras 2 (tf_keras) and Keras 3 read their own classes; functions do not say whose they are.
     """
-    from ..keras.files.live import keras_of, known_class
+    from ..keras.files.live import keras_of, known_class, running_keras
 
     others = [value for value in custom_objects.values() if not known_class(value)]
     packages = [package for value in others if (package := keras_of(value)) is not None]
-    if not packages:  # functions alone do not say of which Keras they are
+    if others and not packages and all(map(inspect.isroutine, others)):
+        packages = [running_keras(os.fspath(path))]
+    if not packages or packages[0] is None:
         return None
-    return packages[0].models.load_model(path, custom_objects=dict(custom_objects))
+    return packages[0].models.load_model(path, custom_objects=dict(custom_objects), compile=False)

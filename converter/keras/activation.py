@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 
@@ -219,9 +221,29 @@ def activation_name(setting: Any) -> str | None:
     return setting if isinstance(setting, str) and setting in ACTIVATIONS else None
 
 
+def activation_of(setting: Any) -> Callable[[Call, Tensor], Tensor] | None:
+    """What a setting says, None when it is a function that nobody has brought."""
+    if callable(setting):
+        return partial(_traced, cast("Callable[[Tensor], Tensor]", setting))
+    name = activation_name(setting)
+    return None if name is None else ACTIVATIONS[name]
+
+
+def _traced(function: Callable[[Tensor], Tensor], call: Call, x: Tensor) -> Tensor:
+    """What a function of the program gives, of flatlite's own operations."""
+    with call.graph.as_default(), call.graph.name_scope(f"{call.scope}/"):
+        y = function(x)
+    call.require(
+        isinstance(y, Tensor) and y.graph is call.graph,
+        f"its custom function must give a tensor of flatlite's operations, got {y!r:.60}",
+    )
+    return y
+
+
 def activated(call: Call, x):
     """`x` after the activation in a layer's settings."""
-    return ACTIVATIONS[activation_name(call.setting("activation")) or "linear"](call, x)
+    activation = activation_of(call.setting("activation"))
+    return activation(call, x) if activation else x
 
 
 @layer("Activation")

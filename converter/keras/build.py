@@ -15,9 +15,9 @@ from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ..callers import caller
 from ..sources.source import some
 from ..sources.state import Table
-from .activation import activation_name
+from .activation import activation_of
 from .files.architecture import INPUT, Layer, Model, Reference, flatten, map_structure
-from .files.live import quantized
+from .files.live import function_name, quantized
 from .files.quantized import has_integers
 from .masks import KEEPING, consumes_masks, mask_of
 from .registry import ANY, EXPORT, LAYERS, LIST, TENSOR, Call, Row, inner_scope
@@ -37,8 +37,8 @@ COMPUTED_TYPES = (
 )
 INPUT_TYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "string", "uint8")
 FIX = (
-    "Replace these layers, name in custom_objects the layer of Keras that does the same, or save "
-    "the model as a SavedModel (model.export(folder), or tf.saved_model.save) and use "
+    "Replace these layers, name in custom_objects the layer or function that does the same, or "
+    "save the model as a SavedModel (model.export(folder), or tf.saved_model.save) and use "
     "TFLiteConverter.from_saved_model(folder)."
 )
 
@@ -53,15 +53,6 @@ def refuse_unsupported(model: Model) -> None:
     raise UnsupportedOps(f"Some layers are not supported:\n{listed}\n{FIX}")
 
 
-def _name_of(function: Any) -> str:
-    """The name of a function or an object as Keras writes it, or what stands in its place."""
-    if isinstance(function, dict):
-        keys = ("config", "registered_name", "class_name")
-        names = [function[key] for key in keys if isinstance(function.get(key), str)]
-        return names[0] if names else str(function)
-    return str(function)
-
-
 def why_not(layer: Layer) -> str:
     """Why a layer cannot be written, "" when it can."""
     if layer.kind == INPUT:
@@ -70,8 +61,8 @@ def why_not(layer: Layer) -> str:
         is_function = layer.kind.startswith("tf.")
         why = "is a bare TensorFlow function" if is_function else REFUSED.get(layer.kind, "")
         return f"{layer.title} {why}".rstrip()
-    if "activation" in layer.config and activation_name(layer.config["activation"]) is None:
-        return f"{layer.title}: activation {_name_of(layer.config['activation'])[:60]!r}"
+    if "activation" in layer.config and activation_of(layer.config["activation"]) is None:
+        return f"{layer.title}: activation {function_name(layer.config['activation'])[:60]!r}"
     if layer.config.get("output_mode") == "tf_idf":
         return f"{layer.title}: output_mode 'tf_idf'; take 'count' and weight the words behind it"
     dtype = layer.config.get("dtype")

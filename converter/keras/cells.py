@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .activation import ACTIVATIONS, activation_name
+from .activation import activation_of
 from .conv import CHANNELS, layout
 from .core import bias_of
 from .files.architecture import Layer, read_layer
@@ -44,9 +44,9 @@ def units(call: Call) -> int:
 def activate(call: Call, name: str, x: Tensor, default: str) -> Tensor:
     """`x` after one of the activations in a cell's settings."""
     setting = call.setting(name, default)
-    activation = activation_name(setting)
+    activation = activation_of(setting)
     call.check(activation is not None, name, "an activation that Keras has")
-    return ACTIVATIONS[activation or "linear"](call, x)
+    return activation(call, x) if activation else x
 
 
 def split(call: Call, x: Tensor, *widths: int) -> list[Tensor]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ...graph.core.custom import custom_options
 from ...graph.core.library import COMPOSITE
 from ...graph.core.order import data_inputs, ordered
@@ -17,9 +19,11 @@ from ...schema.dtypes import VARIANT
 from ...schema.errors import ConverterError
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Origin, Signature
+from ..ir.litert_rules import reason_against
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
 from ..ophint.stubs import collapse
+from ..targets import Target
 from .complex import complex_lowering
 from .flex import SelectOps, flex_outputs, is_flex, result_types
 from .initializer import Initializer, assign, call_once, read
@@ -29,7 +33,7 @@ from .registry import LOWERINGS, Node
 
 if TYPE_CHECKING:
     from ...graph.core import graph as tf
-    from ..ir.graph import Tensor
+    from ..ir.graph import Op, Tensor
     from ..sources.source import GraphSource
 
 HINTS = {
@@ -46,6 +50,9 @@ CALLS = re.compile(
     r"^(?:.*/)?(?:(?:Stateful)?PartitionedCall(?:_\d+)?|then_branch|else_branch|branch_\d+)/(?=.)"
 )
 """What inlining puts before a name: TensorFlow's converter has the name within the function."""
+RARE_TYPES = tuple(map(np.dtype, ("float64", "complex64", "complex128")))
+WITH_FLEX = Target("tf-2.14")
+"""The runtime of Flex operators, TensorFlow's, as it was asked; LiteRT alone has more kernels."""
 
 
 def lower_graph(
@@ -212,14 +219,29 @@ def lowered_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
     if lowering is None:  # and Flex or custom operators are allowed
         inputs = [lowered_tensor(tensors, t) for t in op.inputs]
         return flex_outputs(op, b, inputs) if has_flex else custom_outputs(op, b, tensors)
-    node = Node(op, [lowered_tensor(tensors, t) for t in op.inputs])
+    node, n_before = Node(op, [lowered_tensor(tensors, t) for t in op.inputs]), len(b.graph.ops)
+    can_fall_back = has_flex and not called_functions(op)
     try:
         results = lowering(node, b)
     except ConverterError:
-        if not has_flex or called_functions(op):
+        if not can_fall_back:
             raise
         return flex_outputs(op, b, node.inputs)
+    if can_fall_back and has_rare_type(op) and any(map(_against, b.graph.ops[n_before:])):
+        for added in reversed(b.graph.ops[n_before:]):
+            b.graph.remove(added)
+        return flex_outputs(op, b, node.inputs)
     return tuple(results) if isinstance(results, tuple | list) else (results,)
+
+
+def has_rare_type(op: tf.Operation) -> bool:
+    """Whether an operation takes or gives numbers of which builtins compute hardly anything."""
+    return any(tensor.dtype in RARE_TYPES for tensor in (*op.inputs, *op.outputs))
+
+
+def _against(op: Op) -> str:
+    """Why LiteRT, or TensorFlow's runtime with Flex, does not run an operator; empty if they do."""
+    return reason_against(op) or WITH_FLEX.reason_against(op)
 
 
 def refuse_unsupported(operations: Iterable[tf.Operation]) -> None:

@@ -194,6 +194,42 @@ ROWS |= {
         QUANTIZED, "y pp", num_heads=4, unidirectional=1, tolerance=1e-4),
 }  # fmt: skip
 
+CACHE_DRAWS = np.random.default_rng(41)
+
+
+def cached(n_rows, n_new, n_past, ends, total, names="", attributes=None):
+    """GroupQueryAttention whose rows have so many past keys and end at `ends`."""
+
+    def numbers(*shape):
+        return CACHE_DRAWS.normal(size=shape).astype(np.float32)
+
+    feeds = {"q": numbers(n_rows, n_new, 64), "k": numbers(n_rows, n_new, 32),
+        "v": numbers(n_rows, n_new, 32), "pk": numbers(n_rows, 2, n_past, 16),
+        "pv": numbers(n_rows, 2, n_past, 16)}  # fmt: skip
+    constants = {"n": i32(*ends), "t": np.array(total, np.int32), "c": WIDE_CACHE[0],
+        "r": WIDE_CACHE[1], "b": numbers(n_rows, 1, n_new, total), "s": numbers(4)}  # fmt: skip
+    inputs = (f"q k v {'pk pv' if n_past else '- -'} n t " + names).split()
+    return Row("GroupQueryAttention", " ".join(inputs),
+        {key: x for key, x in feeds.items() if key in inputs},
+        {key: x for key, x in constants.items() if key in inputs},
+        "y kk vv", num_heads=4, kv_num_heads=2, **attributes or {})  # fmt: skip
+
+
+ROWS |= {
+    f"GroupQueryAttention cache {label}": cached(*arguments)
+    for label, arguments in {
+        "rows": (2, 1, 6, [6, 3], 7),
+        "rows rotary": (2, 1, 6, [6, 3], 7, "c r", {"do_rotary": 1}),
+        "rows window": (2, 1, 6, [6, 2], 7, "", {"local_window_size": 3, "softcap": 2.5}),
+        "rows bias": (2, 1, 6, [3, 6], 7, "- - - b s"),
+        "with room": (2, 1, 6, [4, 2], 5, "c r", {"do_rotary": 1, "rotary_interleaved": 1}),
+        "second part": (1, 3, 7, [6], 7, "c r", {"do_rotary": 1, "local_window_size": 4}),
+        "prompt with room": (2, 5, 8, [4, 4], 5, "c r", {"do_rotary": 1}),
+        "both directions": (2, 5, 0, [4, 2], 5, "", {"causal": 0}),
+        "both directions past": (2, 1, 6, [6, 3], 7, "", {"causal": 0}),
+    }.items()
+}
+
 ATTENDED = """ax = Constant<value_ints=[3]>() k1 = Squeeze(k0, ax) v1 = Squeeze(v0, ax)
 kt = Transpose<perm=[0,2,3,1]>(k1) vt = Transpose<perm=[0,2,1,3]>(v1)
 qt = Transpose<perm=[0,2,1,3]>(q1) m = MatMul(qt, kt) h = Constant<value_float=0.5>() s = Mul(m, h)

@@ -255,6 +255,20 @@ def attention_lstm():
         hidden_size=5)  # fmt: skip
 
 
+def group_query_attention():
+    """One query a row, after past keys of which each row has another number."""
+    free = {**{x: {0: "n"} for x in "qkve"}, **{x: {0: "n", 2: "m"} for x in ("p", "u")}, "t": {}}
+    sets = []
+    for n, m in BATCHES:
+        past = {x: floats(n, 2, m, 16) for x in ("p", "u")}
+        new = {x: floats(n, 1, 16 * heads) for x, heads in (("q", 4), ("k", 2), ("v", 2))}
+        ends = np.linspace(m, m // 2, n).astype(np.int32)
+        sets.append({**new, **past, "e": ends, "t": np.array(m + 1, np.int32)})
+    caches = {x: np.cos(floats(40, 8)) for x in "cs"}
+    return FreeRow("GroupQueryAttention", "q k v p u e t c s", free, sets, caches, "com.microsoft",
+        "y pk pv", num_heads=4, kv_num_heads=2, do_rotary=1)  # fmt: skip
+
+
 def sparse_attention():
     """Any batch and number of tokens, the whole prompt among them."""
     layouts = {"r": np.int32([[0, 1, 2, 4]]), "c": np.int32([[0, 1, 0, 2]])}
@@ -347,6 +361,7 @@ ROWS = {
         {"x": {0: "n", 1: "m"}, "m": {0: "n"}},
         [{"x": floats(n, m, 16), "m": np.arange(n, 0, -1).astype(np.int32)} for n, m in BATCHES],
         {"w": floats(16, 48), "b": floats(48)}, "com.microsoft", num_heads=4),
+    "GroupQueryAttention rows": group_query_attention(),
 }  # fmt: skip
 """Name -> FreeRow."""
 QUICK = frozenset(
@@ -365,6 +380,7 @@ QUICK = frozenset(
             "RotaryEmbedding",
             "STFT",
             "LinearAttention",
+            "GroupQueryAttention rows",
         ),
         *("GatedDeltaNet ragged", "AttnLSTM", "SparseAttention"),
         *("NonMaxSuppression", "LpPool rounded up", "DFT of any length onesided"),

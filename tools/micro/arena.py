@@ -19,8 +19,10 @@ from ...schema.operators import operator
 from .measured import OPERATOR_BYTES
 
 ALIGNMENT = 16
-MODEL_BYTES = 488
+MODEL_BYTES = 280
 """Allocators, planner and what else a model has once."""
+RECORDER = 208
+"""What allocators that record, those of the wheel tflite-micro, keep beside; a program's do not."""
 EVAL_TENSOR, TENSOR, QUANTIZATION, NODE, VARIABLE = 24, 64, 32, 64, 16
 """Structs of a tensor; of an input or output, and of its scale; of an operator; of a variable."""
 ALLOCATION, PLANNED, REQUEST, HANDLE = 32, 40, 16, 8

@@ -136,6 +136,16 @@ def session_of(model: Any) -> Any:
     return sys.modules["tensorflow"].compat.v1.keras.backend.get_session()
 
 
+def running_keras(path: str) -> Any:
+    """The Keras of the program that reads functions of it in a file, None without one.
+
+    HDF5 is Keras 2's form, where the program has both.
+    """
+    names = ("keras", "tf_keras") if path.endswith(".keras") else ("tf_keras", "keras")
+    packages = [sys.modules[name] for name in names if name in sys.modules]
+    return packages[0] if packages else getattr(sys.modules.get("tensorflow"), "keras", None)
+
+
 def quantized(mode: str) -> str:
     """What to do with a layer that Keras has quantized."""
     return (
@@ -151,16 +161,42 @@ def keras_of(value: Any) -> Any:
     return sys.modules.get(name)
 
 
+def function_name(setting: Any) -> str:
+    """The name of a function or an object as Keras writes it, or what stands in its place."""
+    if isinstance(setting, dict):
+        keys = ("config", "registered_name", "class_name")
+        names = [setting[key] for key in keys if isinstance(setting.get(key), str)]
+        return names[0] if names else str(setting)
+    return str(setting)
+
+
+def _with_functions(config: Any, custom_objects: Mapping[str, Any]) -> Any:
+    """Settings, those of inner layers too, whose activations are the program's functions."""
+    if isinstance(config, list):
+        return [_with_functions(part, custom_objects) for part in config]
+    if not isinstance(config, dict):
+        return config
+    return {
+        key: custom_objects[function_name(value)]
+        if key.endswith("activation") and function_name(value) in custom_objects
+        else _with_functions(value, custom_objects)
+        for key, value in config.items()
+    }
+
+
 def note_custom(layers: list[Layer], custom_objects: Mapping[str, Any]) -> None:
-    """Notes which known layer those of `custom_objects` are written as.
+    """Notes which known layer those of `custom_objects` are written as, and their activations.
 
     Args:
         layers: All layers of a model.
         custom_objects: By the names of classes: a class of Keras, or derived from one without a
-            `call` of its own, or the name of a layer that does the same.
+            `call` of its own, or the name of a layer that does the same. By those of functions: a
+            function of flatlite's operations, or the name of an activation that does the same.
 
     Raises ConverterError when an object is something else.
     """
+    for layer in layers:
+        layer.config = _with_functions(layer.config, custom_objects)
     for name, value in custom_objects.items():
         known = known_class(value)
         for layer in layers:

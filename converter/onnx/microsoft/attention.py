@@ -1,4 +1,4 @@
-"""com.microsoft: attention with masks, past keys and values, shared heads, rotated positions."""
+"""com.microsoft: attention with masks, past keys and values, rotated positions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from ...lowering.moves import (
     as_int32,
     as_type,
     cropped,
-    dimension,
+    extent,
     like,
     regrouped_from,
     reshaped,
     slice_along,
     transposed,
 )
+from ...lowering.moves import positions as token_positions
 from ..registry import lower
 from .fused import DOMAIN
 
@@ -100,44 +101,6 @@ def _unpacked(node, b, q, k, v):
     return q, k, v
 
 
-@lower(f"{DOMAIN}GroupQueryAttention")
-def group_query_attention(node, b):
-    """Causal attention in which several heads of queries share keys and values.
-
-    Past keys and values are those of all rows: as many as they have room for.
-    """
-    q, k, v = (node.input(i) for i in range(3))
-    past = [node.input(i) for i in (3, 4)]
-    node.require(node.input(14) is None, "q_norm_weight is not supported")
-    node.require(node.attr("qk_output", 0) in (0, -1), "qk_output is not supported")
-    n_heads, n_shared = node.attr("num_heads"), node.attr("kv_num_heads")
-    if k is None:
-        size = q.dims[2] // (n_heads + 2 * n_shared)
-        q, k, v = split_into(b, q, [n_heads * size, n_shared * size, n_shared * size], 2)
-    q = split_heads(node, b, q, n_heads)
-    k, v = (split_heads(node, b, x, n_shared) for x in (k, v))
-    if node.attr("do_rotary", 0):
-        cos, sin, positions = (node.input(i) for i in (7, 8, 9))
-        if positions is not None:
-            steps = as_int32(positions, b)
-        elif past[0] is not None:
-            steps = b.ADD(_steps(b, q, 2), _length(b, past[0], 2))
-        else:
-            steps = _steps(b, q, 2)
-        is_interleaved = node.attr("rotary_interleaved", 0)
-        q, k = (rotated_at(node, b, x, steps, cos, sin, is_interleaved) for x in (q, k))
-    if None not in past:
-        k, v = (b.CONCATENATION(old, new, axis=2) for old, new in zip(past, (k, v), strict=True))
-    present = k, v
-    heads = np.repeat(np.arange(n_shared), n_heads // n_shared).astype(np.int32)
-    k, v = (b.GATHER(x, heads, axis=1) for x in (k, v))
-    window = node.attr("local_window_size", -1)
-    extras, sink = [_future(node, b, q, k, window), node.input(10)], node.input(11)
-    if sink is None and node.attr("smooth_softmax", 0) == 1:
-        sink = like(q, np.zeros(n_heads), b)
-    return attended(node, b, q, k, v, extras, sink), *present
-
-
 @lower(f"{DOMAIN}RotaryEmbedding")
 def rotary_embedding(node, b):
     """Pairs of features, rotated by angles that belong to their positions."""
@@ -153,7 +116,7 @@ def rotary_embedding(node, b):
         n_heads = n_heads if n_rotated else width // (2 * cos.dims[1])
         x = split_heads(node, b, x, n_heads)
     if positions.rank == 1:
-        positions = b.ADD(_steps(b, x, 2), as_int32(positions, b))
+        positions = b.ADD(token_positions(x, 2, b), as_int32(positions, b))
     out = rotated_at(node, b, x, as_int32(positions, b), cos, sin, node.attr("interleaved", 0))
     return out if is_split else _joined(b, out)
 
@@ -282,20 +245,6 @@ def split_into(b, x, sizes, axis):
     return b.SPLIT_V(x, np.asarray(sizes, np.int32), np.int32(axis), num_splits=len(sizes))
 
 
-def _length(b, x, axis):
-    """The size along a dimension."""
-    n = x.dims[axis]
-    return dimension(x, axis, b) if n is None else b.constant(np.int32(n))
-
-
-def _steps(b, x, axis):
-    """0, 1, ... along a dimension."""
-    n = x.dims[axis]
-    if n is not None:
-        return b.constant(np.arange(n, dtype=np.int32))
-    return b.RANGE(np.int32(0), dimension(x, axis, b), np.int32(1))
-
-
 def split_heads(node, b, x, n_heads):
     """[batch, length, hidden] as [batch, heads, length, size]; what is split stays."""
     if x.rank == 4:
@@ -319,7 +268,7 @@ def _mask(node, b, q, k, mask):
         return None
     value = node.attr("mask_filter_value", FILTER_VALUE)
     if mask.rank == 1:
-        steps, batch = _steps(b, k, 2), q.sizes[0]
+        steps, batch = token_positions(k, 2, b), q.sizes[0]
         node.require(
             mask.sizes[0] in (batch, dims.multiply(2, batch)),
             "a mask of one dimension must have a length for each row, or an end and a start",
@@ -338,7 +287,7 @@ def _mask(node, b, q, k, mask):
     return gap
 
 
-def _future(node, b, q, k, window=-1):
+def future_scores(b, q, k, window=-1):
     """What keeps queries, the last of all positions, from keys behind them or out of a window."""
     n_queries, n_keys = q.dims[2], k.dims[2]
     if n_queries is not None and n_keys is not None:
@@ -346,9 +295,13 @@ def _future(node, b, q, k, window=-1):
         keys = np.arange(n_keys)
         hidden = (keys > ends) | ((keys <= ends - window) if window >= 0 else False)
         return b.constant(np.where(hidden, LOWEST, np.float32(0)).astype(np.float32))
-    n_past = b.SUB(_length(b, k, 2), _length(b, q, 2))
-    ends = b.EXPAND_DIMS(b.ADD(_steps(b, q, 2), n_past), np.int32(1))
-    keys = _steps(b, k, 2)
+    n_past = b.SUB(extent(k, 2, b), extent(q, 2, b))
+    return beyond(b, k, b.EXPAND_DIMS(b.ADD(token_positions(q, 2, b), n_past), np.int32(1)), window)
+
+
+def beyond(b, k, ends, window):
+    """What is added to scores of keys behind `ends`, or out of a window that ends there."""
+    keys = token_positions(k, 2, b)
     is_hidden = b.GREATER(keys, ends)
     if window >= 0:
         is_hidden = b.LOGICAL_OR(is_hidden, b.LESS_EQUAL(keys, b.SUB(ends, np.int32(window))))
@@ -370,7 +323,7 @@ def attended(node, b, q, k, v, extras, sink=None):
     for extra in extras:
         scores = scores if extra is None else b.ADD(scores, extra)
     if node.attr("unidirectional", 0):
-        scores = b.ADD(scores, _future(node, b, q, k))
+        scores = b.ADD(scores, future_scores(b, q, k))
     if sink is None:
         weights = b.SOFTMAX(scores, beta=1.0)
     else:

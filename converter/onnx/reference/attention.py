@@ -207,29 +207,54 @@ def _group_query(
     positions: Operand = None,
     scores: Operand = None,
     sink: Operand = None,
-    *scales: Operand,
+    *others: Operand,
 ) -> Heads:
-    """GroupQueryAttention of rows that are all as long, and its keys and values."""
-    require(all(x is None for x in scales), "keys and values must not be quantized")
+    """GroupQueryAttention, and its keys and values: of each row past ones, new ones and zeros."""
+    require(all(x is None for x in others), "past ones must not be quantized, nor q normalized")
+    require(not attributes.get("sliding_window_cache", 0), "the past must not be a window")
     n_heads, n_shared = attributes["num_heads"], attributes["kv_num_heads"]
     if k is None or v is None:
         size = q.shape[2] // (n_heads + 2 * n_shared)
         q, k, v = np.split(q, np.cumsum([n_heads * size, n_shared * size]), axis=2)
     q, k, v = _split(q, n_heads), _split(k, n_shared), _split(v, n_shared)
-    n_past = 0 if past_k is None else past_k.shape[2]
-    length = n_past + q.shape[2]
-    require(int(total) == length and bool((ends + 1 == length).all()), "rows must be full")
+    starts = _row_starts(q, past_k, ends.ravel(), int(total.item()))
+    steps = np.arange(q.shape[2])
     if attributes.get("do_rotary", 0) and cos is not None and sin is not None:
-        at = n_past + np.arange(q.shape[2])[None] if positions is None else positions
+        at = starts[:, None] + steps if positions is None else positions
         is_interleaved = attributes.get("rotary_interleaved", 0)
         q, k = (_turned(x, cos[at][:, None], sin[at][:, None], is_interleaved) for x in (q, k))
-    k, v = _with_past(past_k, k), _with_past(past_v, v)
-    hidden = _is_hidden(q.shape[2], length, attributes.get("local_window_size", -1))
+    length = max(int(total.item()), 0 if past_k is None else past_k.shape[2])
+    k, v = _behind(past_k, k, starts, length), _behind(past_v, v, starts, length)
+    last = starts[:, None] + steps if attributes.get("causal", 1) else ends.reshape(-1, 1)
+    keys, last = np.arange(length), last[:, None, :, None]
+    window = attributes.get("local_window_size", -1)
+    hidden = (keys > last) | ((keys <= last - window) if window >= 0 else False)
     if sink is None and attributes.get("smooth_softmax", 0) == 1:
         sink = np.zeros(n_heads, q.dtype)
     each_k, each_v = (np.repeat(x, n_heads // n_shared, axis=1) for x in (k, v))
     extra = 0.0 if scores is None else scores
     return _attended(attributes, (q, each_k, each_v), extra, hidden, sink), k, v
+
+
+def _row_starts(q: np.ndarray, past: Operand, ends: np.ndarray, total: int) -> np.ndarray:
+    """How many past keys each row has; `ends` and `total` must fit them."""
+    n_past, n_new = 0 if past is None else past.shape[2], q.shape[2]
+    require(bool((ends >= 0).all() and (ends < total).all()), "rows must end within the total")
+    require(n_new <= total and (past is not None or n_new == total), "the total must fit the keys")
+    starts = ends + 1 - n_new
+    require(n_new == total or bool((starts >= 0).all()), "rows must have all their new keys")
+    require(bool((starts <= n_past).all()), "rows must have room for their past")
+    return np.maximum(starts, 0)
+
+
+def _behind(past: Operand, new: np.ndarray, starts: np.ndarray, length: int) -> np.ndarray:
+    """Of each row so many past ones, then the new ones, then zeros up to a length."""
+    out = np.zeros((*new.shape[:2], length, new.shape[3]), new.dtype)
+    for i, start in enumerate(starts):
+        if past is not None:
+            out[i, :, :start] = past[i, :, :start]
+        out[i, :, start : start + new.shape[2]] = new[i]
+    return out
 
 
 def _turned(x: np.ndarray, cos: np.ndarray, sin: np.ndarray, is_interleaved: int) -> np.ndarray:

@@ -13,6 +13,7 @@ import pytest
 from keras_files import h5, keras_file, model, one
 from recorded import agree, group, load, rows
 
+import flatlite.compat.v1 as tf
 from flatlite.converter.api.converter import TFLiteConverter
 from flatlite.converter.api.live import loaded_with
 from flatlite.converter.sources import keras
@@ -340,12 +341,64 @@ def test_custom_objects_name_what_does_the_same(tmp_path):
 
 def test_functions_may_be_among_classes_that_their_keras_reads(monkeypatch):
     package = SimpleNamespace(
-        models=SimpleNamespace(load_model=lambda path, custom_objects: (path, custom_objects))
+        models=SimpleNamespace(
+            load_model=lambda path, custom_objects, compile: (path, custom_objects)
+        )
     )
     monkeypatch.setitem(sys.modules, "tf_keras", package)
     base = type("Layer", (), {"__module__": "tf_keras.layers"})
     objects = {"act": np.tanh, "Mine": type("Mine", (base,), {"call": lambda self, x: x})}
     assert loaded_with("m.h5", objects) == ("m.h5", objects)
+
+
+def test_functions_are_read_by_the_keras_of_the_program(monkeypatch):
+    def package(name):
+        load = lambda path, custom_objects, compile: name  # noqa: E731
+        monkeypatch.setitem(
+            sys.modules, name, SimpleNamespace(models=SimpleNamespace(load_model=load))
+        )
+
+    package("keras")
+    assert loaded_with("m.h5", {"act": lambda x: x}) == "keras"
+    package("tf_keras")
+    assert loaded_with("m.h5", {"act": lambda x: x}) == "tf_keras"
+    assert loaded_with("m.keras", {"act": lambda x: x}) == "keras"
+    assert loaded_with("m.keras", {"act": "relu"}) is None
+
+
+def test_activations_of_the_program_are_functions_of_flatlite(tmp_path):
+    activation = {"class_name": "function", "config": "<lambda>", "module": "builtins"}
+    config = model(one("Dense", "d", X, units=2, activation=activation), x=[None, 3])
+    path = keras_file(tmp_path, config, GOOD)
+    with pytest.raises(UnsupportedOps, match="activation '<lambda>'"):
+        keras.load(path)
+    x = np.float32([[1, 2, 3], [-1, -2, -3]])
+
+    def capped(x):
+        return tf.minimum(tf.maximum(0.5 * x, x), 5.0)
+
+    source = keras.load(path, custom_objects={"<lambda>": capped})
+    assert run(source, x)[0].tolist() == [[5, 5], [-3, -3]]
+    source = keras.load(path, custom_objects={"<lambda>": "relu"})
+    assert run(source, x)[0].tolist() == [[6, 6], [0, 0]]
+    with pytest.raises(ConverterError, match="must give a tensor of flatlite's operations, got 3"):
+        keras.load(path, custom_objects={"<lambda>": lambda x: 3})
+
+
+def test_activations_within_wrapped_layers_are_of_the_program(tmp_path):
+    cell = {"units": 1, "activation": "mine", "recurrent_activation": "mine", "name": "r"}
+    inner = {"module": "keras.layers", "class_name": "SimpleRNN", "config": cell}
+    config = model(one("Bidirectional", "b", X, layer=inner, merge_mode="sum"), x=[None, 2, 1])
+    shapes = {"kernel": (1, 1), "recurrent_kernel": (1, 1), "bias": (1,)}
+    weights = {
+        f"layers/bidirectional/{way}_layer/cell/vars/{i}": np.ones(shape, np.float32)
+        for way in ("forward", "backward")
+        for i, shape in enumerate(shapes.values())
+    }
+    path = keras_file(tmp_path, config, weights)
+    source = keras.load(path, custom_objects={"mine": lambda x: x * 2.0})
+    x = np.float32([[[1], [2]]])  # forward 4 then 14, backward 6 then 16
+    assert run(source, x)[0].tolist() == [[30]]
 
 
 def test_architecture_in_json_beside_weights(tmp_path):

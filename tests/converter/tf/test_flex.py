@@ -10,7 +10,7 @@ from flatlite.converter.api.options import OpsSet, TargetSpec
 from flatlite.converter.api.settings import Settings
 from flatlite.converter.sources.op_defs import note_types, parsed_op_defs
 from flatlite.converter.tf.flex import OTHERS, strings
-from flatlite.errors import UnsupportedOps
+from flatlite.errors import ConverterError, UnsupportedOps
 from flatlite.graph.core.signatures.signatures import signature_of
 from flatlite.lite import Interpreter
 from flatlite.schema import model as schema_model
@@ -124,3 +124,31 @@ def test_types_of_results_are_those_of_an_op_def():
     nodes[1].attr["T"].type = 19
     note_types(nodes, definition)
     assert [list(node.attr["_output_types"].list.type) for node in nodes] == [[1], [19]]
+
+
+def test_float64_is_computed_by_flex_operators_where_builtins_do_not():
+    draft = Draft()
+    x = draft.op("Cast", draft.input("x", (2,)), DstT=np.dtype(np.float64))
+    third = draft.op("RealDiv", x, np.float64(3))
+    operators = operators_of(draft, draft.op("Sub", draft.op("Sqrt", x), third))
+    kinds = [op.custom_code or op.op for op in operators]
+    assert sorted(kinds) == ["CAST", "FlexRealDiv", "FlexSqrt", "FlexSub"]  # those of TensorFlow
+
+
+def test_float64_without_flex_operators_is_refused_by_name():
+    draft = Draft()
+    x = draft.op("Cast", draft.input("x", (2,)), DstT=np.dtype(np.float64))
+    conversion = Conversion(Settings(), [draft.source(draft.op("Mul", x, x))], 2)
+    with pytest.raises(ConverterError, match=r"MUL .*no kernel for \(float64, float64\)"):
+        conversion.run()
+
+
+def test_what_tensorflows_runtime_does_not_slice_is_sliced_by_flex_operators():
+    draft = Draft()
+    x = draft.input("x", (4,))
+    bounds = [np.int32([i]) for i in (0, 2, 1)]
+    for dtype in (np.float64, np.complex64):
+        part = draft.op("StridedSlice", draft.op("Cast", x, DstT=np.dtype(dtype)), *bounds)
+        real = part if dtype is np.float64 else draft.op("Real", part)
+        kinds = {op.custom_code or op.op for op in operators_of(draft, real)}
+        assert "FlexStridedSlice" in kinds and "STRIDED_SLICE" not in kinds
