@@ -62,9 +62,14 @@ def call_kernel(
     if in_place:
         return []
     return [
-        np.asarray(result).astype(array_dtype(tensor.dtype), copy=False)
+        _as_array(result).astype(array_dtype(tensor.dtype), copy=False)
         for tensor, result in zip(op.outputs, each_output(op, results), strict=True)
     ]
+
+
+def _as_array(result: np.ndarray | bytes) -> np.ndarray:
+    """What a kernel gives; numpy's own texts would lose zeros at their ends."""
+    return np.array(result, object) if isinstance(result, bytes) else np.asarray(result)
 
 
 def call_direct(
