@@ -18,6 +18,8 @@ from .kernel_words import kernel_words
 from .run_limits import check_size
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ..core.protocols import DTypeAttr, Kernel
     from .state import State
 
@@ -67,7 +69,7 @@ def call_kernel(
     ]
 
 
-def _as_array(result: np.ndarray | bytes) -> np.ndarray:
+def _as_array(result: npt.ArrayLike) -> np.ndarray:
     """What a kernel gives; numpy's own texts would lose zeros at their ends."""
     return np.array(result, object) if isinstance(result, bytes) else np.asarray(result)
 

@@ -377,3 +377,23 @@ def arguments_of_functions(tf):
         pairs = pairs.map(lambda x, y: tf.py_func(noted, [x, y], tf.float32))
         session.run(pairs.make_one_shot_iterator().get_next())
         return kinds
+
+
+@program
+def tables_in_loops(tf):
+    """A table that a loop's function asks for stands outside of the loop, as its initializer."""
+
+    def outside(x):
+        contents = tf.lookup.KeyValueTensorInitializer(keys, values)
+        return tf.lookup.StaticHashTable(contents, -1).lookup(x)
+
+    def inside(x):
+        contents = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
+        return tf.lookup.StaticHashTable(contents, 0).lookup(x)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        keys, values = tf.constant([1, 2]), tf.constant([5, 10])
+        numbers = tf.map_fn(outside, tf.constant([2, 4, 1]))
+        texts = tf.map_fn(inside, tf.constant(["b", "c"]), dtype=tf.int32)
+        session.run(tf.tables_initializer())
+        return [session.run(numbers).tolist(), session.run(texts).tolist()]
