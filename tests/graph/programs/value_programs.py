@@ -397,3 +397,18 @@ def tables_in_loops(tf):
         texts = tf.map_fn(inside, tf.constant(["b", "c"]), dtype=tf.int32)
         session.run(tf.tables_initializer())
         return [session.run(numbers).tolist(), session.run(texts).tolist()]
+
+
+@program
+def seeds_behind_batches(tf):
+    """The operations of batches, whose number seeds what is drawn after them."""
+    seeds = []
+    for sizes in (None, [None]):
+        with tf.Graph().as_default() as graph:
+            tf.set_random_seed(1)
+            data = tf.data.Dataset.from_tensors([1.0])
+            data = data.batch(2) if sizes is None else data.padded_batch(2, sizes)
+            data.make_one_shot_iterator().get_next()
+            seeds.append([op.name for op in graph.get_operations()][2:])
+            seeds.append(tf.random_uniform([]).op.get_attr("seed2"))
+    return seeds
