@@ -401,7 +401,7 @@ def tables_in_loops(tf):
 
 @program
 def seeds_behind_batches(tf):
-    """The operations of batches, whose number seeds what is drawn after them."""
+    """The operations of batches, and the seed of what is drawn behind a one-shot iterator."""
     seeds = []
     for sizes in (None, [None]):
         with tf.Graph().as_default() as graph:
