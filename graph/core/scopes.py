@@ -200,6 +200,11 @@ def get_default_graph() -> Graph:
         return _GLOBAL[0]
 
 
+def has_default_graph() -> bool:
+    """Whether this thread is in an `as_default` block of a graph."""
+    return bool(_DEFAULTS.stack)
+
+
 def reset_default_graph() -> None:
     """Starts with a new, empty default graph; AssertionError inside of `as_default` blocks."""
     if _DEFAULTS.stack:

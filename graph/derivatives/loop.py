@@ -8,12 +8,13 @@ The forward loop is changed to count its turns and to keep, in lists, what the b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..core.build import ops
-from ..core.composite.indexed_slices import IndexedSlices
+from ..core.composite.indexed_slices import IndexedSlices, dense
 from ..core.create import create
 from ..core.function_graph import FunctionGraph, add_outputs, define, is_stateful, redefine
 from ..core.graph import Operation, Tensor
@@ -47,9 +48,14 @@ def _list_shape(shape: Shape) -> np.ndarray:
 
 
 class _Loop:
-    """A loop and its backward function."""
+    """A loop and its backward function.
 
-    def __init__(self, op: Operation):
+    Args:
+        op: The loop.
+        dys: The gradients of its results, None where nothing reads them.
+    """
+
+    def __init__(self, op: Operation, dys: Sequence[Tensor | None]):
         self.op = op
         self.body, self.body_reference = body_of(op, "body")
         self.condition, self.condition_reference = body_of(op, "cond")
@@ -58,12 +64,32 @@ class _Loop:
         same = [a is r for a, r in zip(arguments, results, strict=True)]
         able = [flows(a) and is_variable(x) for a, x in zip(arguments, op.inputs, strict=True)]
         self.same = same
-        self.carried = [i for i, yes in enumerate(able) if yes and not same[i]]
-        self.constant = [i for i, yes in enumerate(able) if yes and same[i]]
+        reached = self._reached([i for i, dy in enumerate(dys) if dy is not None])
+        self.carried = [i for i in reached if able[i] and not same[i]]
+        self.constant = [i for i in reached if able[i] and same[i]]
         self.graph = BackwardGraph(self.body, self._bring)
         self.invariant: dict[int, Tensor] = {}
         self.popped: list[tuple[Tensor, Tensor, Tensor]] = []
-        self.totals: list[_Rows | _Sum] = []
+        self.totals: dict[int, _Rows | _Sum] = {}
+
+    def _reached(self, results: list[int]) -> list[int]:
+        """The positions of loop variables to which gradients of `results` may flow, in order."""
+        arguments = {source_of(self.body, x): i for i, x in enumerate(self.body.inputs)}
+        arguments |= self.positions
+        reached, pending = set(results), [self.body.outputs[i] for i in results]
+        seen: set[Tensor] = set()
+        while pending:
+            tensor = pending.pop()
+            if tensor in seen or not flows(tensor):
+                continue
+            seen.add(tensor)
+            place = arguments.get(tensor)
+            if place is None:
+                pending += tensor.op.inputs
+            elif place not in reached:
+                reached.add(place)
+                pending.append(self.body.outputs[place])
+        return sorted(reached)
 
     def _is_same(self, tensor: Tensor) -> bool:
         """Whether it is an argument of the body that stays what it is."""
@@ -102,12 +128,15 @@ class _Loop:
                 for dy, new in zip(dys, derivatives[:n], strict=True)
             ]
             for i, new in zip(self.constant, derivatives[n:], strict=True):
+                if new is None:
+                    continue
                 rows = _as_rows(new, op.inputs[i])
                 total = _Sum(self, i, new) if rows is None else _Rows(self, i, rows)
-                self.totals.append(total)
+                self.totals[i] = total
             fewer = ops.Sub(remaining, np.int32(1))
-        arguments = [tensor for total in self.totals for tensor in total.arguments]
-        results = [tensor for total in self.totals for tensor in total.results]
+        totals = self.totals.values()
+        arguments = [tensor for total in totals for tensor in total.arguments]
+        results = [tensor for total in totals for tensor in total.results]
         return [remaining, *dys, *arguments], [fewer, *flown, *results]
 
     def keep_values(self) -> tuple[Tensor, list[Tensor]]:
@@ -137,13 +166,15 @@ class _Loop:
     def gradients(self, dys: list[Tensor | None]) -> list[Gradient | None]:
         """Adds the backward loop; gives the gradients by the operands."""
         op, graph = self.op, self.graph
+        if not self.carried:
+            return [dy if i in self.constant else None for i, dy in enumerate(dys)]
         arguments, results = self.trace()
         count, lists = self.keep_values()
         starts = [
             ops.ZerosLike(op.outputs[i]) if dys[i] is None else cast("Tensor", dys[i])
             for i in self.carried
         ]
-        totals = [start for total in self.totals for start in total.starts()]
+        totals = [start for total in self.totals.values() for start in total.starts()]
         operands = [count, *starts, *totals, *lists]
         arguments += [before for _, before, _ in self.popped]
         results += [after for _, _, after in self.popped]
@@ -162,9 +193,18 @@ class _Loop:
         of_inputs: list[Gradient | None] = [None] * len(op.inputs)
         for i in self.carried:
             of_inputs[i] = next(outputs)
-        for i, total in zip(self.constant, self.totals, strict=True):
+        for i, total in self.totals.items():
             of_inputs[i] = total.gradient([next(outputs) for _ in total.results])
+        for i in self.constant:
+            of_inputs[i] = _both(of_inputs[i], dys[i])
         return of_inputs
+
+
+def _both(total: Gradient | None, dy: Tensor | None) -> Gradient | None:
+    """The gradient by what a loop reads and gives out as it is."""
+    if total is None or dy is None:
+        return dy if total is None else total
+    return ops.AddN([dense(total), dy])
 
 
 class _Sum:
@@ -174,7 +214,7 @@ class _Sum:
         arguments, results: Of the backward function.
     """
 
-    def __init__(self, loop: _Loop, place: int, new: Gradient | None):
+    def __init__(self, loop: _Loop, place: int, new: Gradient):
         self._operand, graph = loop.op.inputs[place], loop.graph
         like, sizes = self._operand, self._operand.sizes
         if like.dtype != gradient_dtype(like):
@@ -184,7 +224,7 @@ class _Sum:
             sizes = None
         total = graph.argument(like, "sum", sizes)
         self.arguments = [total]
-        self.results = [total if new is None else ops.AddN([total, graph.whole(new)])]
+        self.results = [ops.AddN([total, graph.whole(new)])]
 
     def starts(self) -> list[Tensor]:
         """What the backward loop begins with."""
@@ -195,7 +235,7 @@ class _Sum:
         return outputs[0]
 
 
-def _as_rows(gradient: Gradient | None, operand: Tensor) -> IndexedSlices | None:
+def _as_rows(gradient: Gradient, operand: Tensor) -> IndexedSlices | None:
     """A gradient of rows whose sizes are known, which lists can hold; None for any other."""
     if not isinstance(gradient, IndexedSlices):
         return None
@@ -280,4 +320,4 @@ def while_(op: Operation, *dys: Tensor | None) -> list[Gradient | None]:
     """Back through the turns, the last one first."""
     if all(dy is None for dy in dys):
         return [None] * len(op.inputs)
-    return _Loop(op).gradients(list(dys))
+    return _Loop(op, dys).gradients(list(dys))

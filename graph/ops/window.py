@@ -106,6 +106,10 @@ def spatial_axes(data_format: bytes, rank: int) -> range:
     return range(2, rank) if data_format.startswith(b"NC") else range(1, rank - 1)
 
 
+LIMITS = {"strides": "Stride must be > 0", "dilations": "Dilation rate must be >= 1"}
+"""What TensorFlow says of the numbers of windows that are too small."""
+
+
 def spatial(op: OperationView, values: Sequence[int], name: str) -> tuple[int, ...]:
     """The spatial part of an attribute that has one number for each dimension."""
     axes = spatial_axes(op.get_attr("data_format"), len(values))
@@ -113,8 +117,9 @@ def spatial(op: OperationView, values: Sequence[int], name: str) -> tuple[int, .
     fits = len(axes) > 0 and all(value == 1 for value in others)
     require(op, fits, f"{name} must be 1 for batch and channels, got {list(values)}")
     result = tuple(values[axis] for axis in axes)
-    words = f"{'Stride' if name == 'strides' else name} must be > 0, but got {min(result)}"
-    require(op, min(result) >= 1, words)
+    require(
+        op, min(result) >= 1, f"{LIMITS.get(name, f'{name} must be > 0')}, but got {min(result)}"
+    )
     return result
 
 

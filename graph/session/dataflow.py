@@ -33,6 +33,7 @@ from ..format.dataflow_graph import (
 from ..format.functionalize import functionalize
 from .compiling import needed
 from .dataflow_steps import Forward, Group, Loop, Merge, Switch, Trigger
+from .devices import require_local_jobs
 from .exchanges import TAKING, exchanging, scheduled
 from .executor import Plan, Times
 from .plan_pool import RunPlan
@@ -84,6 +85,8 @@ def run_plan_of(
     """`plan_of` for a session's run, of which other processes may run parts; not for functions."""
     operations = needed(fetches, feeds)
     refuse_expansion(operations, allows_recursion=True)
+    if state.task is None:
+        require_local_jobs(operations)
     if state.task is not None and state.is_elsewhere(operations):
         from .cluster.spread import SpreadPlan  # sockets are for clusters alone
 

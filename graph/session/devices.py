@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, cast
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from ...schema.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from ..core.graph import Operation
 
 
 class PhysicalDevice(NamedTuple):
@@ -43,6 +48,23 @@ _settings: dict[str, int] = {"intra": 0, "inter": 0, "soft_placement": 0}
 
 def _of_type(device_type: str | None) -> bool:
     return device_type is None or device_type == "CPU"
+
+
+def require_local_jobs(operations: Iterable[Operation]) -> None:
+    """Raises InvalidArgumentError for an operation of a job, of which only a cluster has any.
+
+    A device of another type, and one that this machine does not have, are taken for the CPU.
+    """
+    for op in operations:
+        if op.device.startswith("/job:") and not op.device.startswith("/job:localhost"):
+            raise InvalidArgumentError(
+                None,
+                op,
+                f"Cannot assign a device for operation {op.name}: {{{{node {op.name}}}}} was "
+                f"explicitly assigned to {op.device} but available devices are [ "
+                "/job:localhost/replica:0/task:0/device:CPU:0 ]. Make sure the device "
+                "specification refers to a valid device.",
+            )
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:

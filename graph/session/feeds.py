@@ -74,6 +74,31 @@ def fed_array(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
     return array if array.flags.c_contiguous and array.flags.aligned else array.copy("C")
 
 
+class FedArrays(dict[Tensor, np.ndarray]):
+    """Fed arrays by tensor.
+
+    Attributes:
+        texts: What was fed for tensors of strings: who fetches them gets str as str.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: dict[Tensor, npt.ArrayLike] = {}
+
+    def put(self, tensor: Tensor, value: npt.ArrayLike) -> None:
+        """Feeds a tensor; see `fed_array`."""
+        self[tensor] = fed_array(tensor, value)
+        if tensor.dtype.kind == "O":
+            self.texts[tensor] = value
+
+
+def fed_back(feeds: dict[Tensor, np.ndarray], tensor: Tensor) -> np.ndarray:
+    """What a run gives for a tensor that it was fed."""
+    if isinstance(feeds, FedArrays) and tensor in feeds.texts:
+        return np.array(feeds.texts[tensor], object)
+    return feeds[tensor].copy()
+
+
 def _is_array(value: npt.ArrayLike) -> TypeGuard[np.ndarray]:
     return isinstance(value, np.ndarray)
 

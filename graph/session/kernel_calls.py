@@ -18,6 +18,8 @@ from .kernel_words import kernel_words
 from .run_limits import check_size
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ..core.protocols import DTypeAttr, Kernel
     from .state import State
 
@@ -62,9 +64,14 @@ def call_kernel(
     if in_place:
         return []
     return [
-        np.asarray(result).astype(array_dtype(tensor.dtype), copy=False)
+        _as_array(result).astype(array_dtype(tensor.dtype), copy=False)
         for tensor, result in zip(op.outputs, each_output(op, results), strict=True)
     ]
+
+
+def _as_array(result: npt.ArrayLike) -> np.ndarray:
+    """What a kernel gives; numpy's own texts would lose zeros at their ends."""
+    return np.array(result, object) if isinstance(result, bytes) else np.asarray(result)
 
 
 def call_direct(

@@ -23,11 +23,16 @@ class PartialRun:
     Args:
         fetches: What may be fetched, each once.
         feeds: What may be fed, each once.
+
+    Raises InvalidArgumentError for what is both.
     """
 
     def __init__(self, fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]):
         self.fetches = dict.fromkeys(fetches)
         self.feeds = dict.fromkeys(feeds)
+        for tensor in self.feeds:
+            if tensor in self.fetches:
+                _refuse(f"{tensor.name} is both fed and fetched.")
         self.values: dict[Tensor, np.ndarray] = {}
         self._fetched: set[Tensor | Operation] = set()
         self._ran: set[Operation] = set()

@@ -32,7 +32,7 @@ from ..format.prune import prune
 from .dataflow import run_plan_of
 from .devices import DeviceAttributes, get_intra_op_parallelism_threads
 from .executor import Times
-from .feeds import fed_array, fed_parts
+from .feeds import FedArrays, fed_back, fed_parts
 from .fetches import Fetches
 from .partial_runs import PartialRun
 from .plan_pool import PlanPool
@@ -239,7 +239,7 @@ class Session:
         Raises:
             RuntimeError: The session is closed, or its graph is empty.
             TypeError: Something cannot be fetched or fed.
-            InvalidArgumentError: Nothing is fetched.
+            InvalidArgumentError: Nothing is fetched, or something is both fed and fetched.
         """
         self._check_open()
         elements = self._parse_fetches(fetches).elements
@@ -467,7 +467,7 @@ class Session:
                 self._times.append(by_operation(times, plan.positions))
             state.wait_for_put_off(control)
             return [
-                feeds[item].copy() if item in feeds else self._result(item, arrays)
+                fed_back(feeds, item) if item in feeds else self._result(item, arrays)
                 for item in elements
             ]
         finally:
@@ -499,7 +499,7 @@ class Session:
                 "FlattenDictItems: 'dict' must be a dictionary or collection.Mapping type object, "
                 f"instead of '{type(feed_dict).__name__}': feed_dict gives values by tensor."
             )
-        feeds: dict[Tensor, np.ndarray] = {}
+        feeds = FedArrays()
         for key, value in feed_dict.items():
             for part_key, part in fed_parts(key, value):
                 tensor = self._fed_tensor(part_key)
@@ -512,7 +512,7 @@ class Session:
                     )
                 if isinstance(part, TensorHandle):
                     part = part.handle if tensor.dtype.kind == "O" else part.eval()
-                feeds[tensor] = fed_array(tensor, cast("npt.ArrayLike", part))
+                feeds.put(tensor, cast("npt.ArrayLike", part))
         return feeds
 
     def _fed_tensor(self, key: FeedKey) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Literal, NoReturn, cast, overload
 
 from ..core.create import convert_to_tensor, create, output
@@ -12,6 +12,7 @@ from ..core.scopes import (
     get_default_graph,
     graph_colocation,
     graph_control_dependencies,
+    has_default_graph,
     name_scope,
 )
 from ..core.shapes import is_static
@@ -172,6 +173,10 @@ class ResourceVariable(Variable):
             read = self._read()
         return output("Identity", [read])
 
+    def read_value_no_copy(self) -> Tensor:
+        """`read_value`: what is read is never a second copy here."""
+        return self.read_value()
+
     def as_graph_element(self) -> Tensor:
         """What a Session fetches for it."""
         return self._snapshot
@@ -189,11 +194,13 @@ class ResourceVariable(Variable):
             "assign_add": "AssignAddVariableOp",
             "assign_sub": "AssignSubVariableOp",
         }
-        tensor = convert_to_tensor(value, self.dtype)
-        if method == "assign" and self.sizes is not None and tensor.sizes is not None:
-            self._check_shape(tensor.sizes)
-        attrs = {"validate_shape": is_static(self.sizes)} if method == "assign" else None
-        return self.after(create(kinds[method], [self.handle, tensor], attrs, name), read_value)
+        with nullcontext() if has_default_graph() else self.graph.as_default():
+            tensor = convert_to_tensor(value, self.dtype)
+            if method == "assign" and self.sizes is not None and tensor.sizes is not None:
+                self._check_shape(tensor.sizes)
+            attrs = {"validate_shape": is_static(self.sizes)} if method == "assign" else None
+            op = create(kinds[method], [self.handle, tensor], attrs, name)
+            return self.after(op, read_value)
 
     @overload
     def after(self, op: Operation, read_value: Literal[True] = True) -> UnreadVariable: ...

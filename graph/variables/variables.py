@@ -169,7 +169,7 @@ class Variable(ScatterUpdates, Operands, metaclass=Created):
             known = initial.sizes
             if validate_shape and not is_static(known):
                 raise ValueError(f"initial_value must have a shape specified: {initial!r}")
-            known = _declared(shape, known if validate_shape else None)
+            known = _declared(shape, known if validate_shape or not self._is_reference else None)
             self.sizes: Shape = known
             self.dtype: DType = initial.dtype
             self._build(graph, scope, validate_shape, caching_device)

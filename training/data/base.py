@@ -115,9 +115,9 @@ def attributes(spec: Structure) -> dict[str, AttrValue]:
     }
 
 
-def int64(number: object) -> Tensor:
+def int64(number: object, name: str | None = None) -> Tensor:
     """A number as operations of datasets take it."""
-    return convert_to_tensor(cast("TensorLike", number), np.int64)
+    return convert_to_tensor(cast("TensorLike", number), np.int64, name)
 
 
 def seeds(seed: int | None) -> tuple[Tensor, Tensor]:

@@ -46,9 +46,10 @@ class Batching(DatasetBase):
 
         Raises InvalidArgumentError when it runs and elements are of unequal shapes.
         """
-        drops = convert_to_tensor(drop_remainder, np.bool_)
-        spec = structures.batched(self._spec, _size(batch_size, drop_remainder))
-        return self.with_inputs("BatchDatasetV2", [int64(batch_size), drops], spec, name)
+        size = int64(batch_size, "batch_size")
+        drops = convert_to_tensor(drop_remainder, np.bool_, "drop_remainder")
+        spec = structures.batched(self._spec, _size(size, drops))
+        return self.with_inputs("BatchDatasetV2", [size, drops], spec, name)
 
     def padded_batch(
         self,
@@ -71,6 +72,7 @@ class Batching(DatasetBase):
             ValueError: A shape has another rank than its component.
             TypeError: A value is of another type than its component.
         """
+        size = int64(batch_size, "batch_size")
         leaves = structures.flatten(self._spec)
         shapes = [
             _padded_shape(leaf, shape)
@@ -80,14 +82,14 @@ class Batching(DatasetBase):
             _padding(leaf, value)
             for leaf, value in zip(leaves, _values(padding_values, leaves), strict=True)
         ]
-        front = TensorShape([_size(batch_size, drop_remainder)])
+        drops = convert_to_tensor(drop_remainder, np.bool_, "drop_remainder")
+        front = TensorShape([_size(size, drops)])
         specs = [
             structures.with_shape(leaf, front.concatenate(_static(shape)))
             for leaf, shape in zip(leaves, shapes, strict=True)
         ]
         spec = structures.pack(self._spec, specs)
-        drops = convert_to_tensor(drop_remainder, np.bool_)
-        inputs = [self._variant_tensor, int64(batch_size), shapes, paddings, drops]
+        inputs = [self._variant_tensor, size, shapes, paddings, drops]
         attrs = {"output_shapes": structures.component_shapes(spec)}
         op = create("PaddedBatchDatasetV2", cast("list[TensorLike]", inputs), attrs, name)
         return of_variant(op.outputs[0], spec, self._options)
@@ -180,9 +182,9 @@ class Batching(DatasetBase):
         return self.with_inputs("WindowDataset", inputs, spec, name)
 
 
-def _size(batch_size: TensorLike, drop_remainder: TensorLike) -> int | None:
+def _size(batch_size: Tensor, drop_remainder: Tensor) -> int | None:
     """The size of all batches, where it is known."""
-    size, drops = int64(batch_size).value, convert_to_tensor(drop_remainder, np.bool_).value
+    size, drops = batch_size.value, drop_remainder.value
     return int(size) if size is not None and drops is not None and drops else None
 
 
@@ -288,7 +290,9 @@ def _padding(leaf: object, value: object) -> Tensor:
     """What a component is padded with; checks it."""
     dtype = as_numpy(cast("TensorSpec", leaf).dtype)
     if value is None:
-        return convert_to_tensor(b"" if dtype.hasobject else np.zeros((), dtype), name="padding")
+        return convert_to_tensor(
+            b"" if dtype.hasobject else np.zeros((), dtype), name="padding_value"
+        )
     padding = convert_to_tensor(cast("TensorLike", value), name="padding_value")
     if padding.sizes not in ((), None):
         words = "`padding_values` must be scalars, but the shape of the padding value is"

@@ -10,6 +10,7 @@ from ...graph.core.build import ops
 from ...graph.core.create import convert_to_tensor, create
 from ...graph.core.function_graph import FunctionGraph, copy_ancestors, define
 from ...graph.core.scopes import get_default_graph, name_scope
+from ...graph.functions.random import get_seed
 from . import structures
 from .base import DatasetBase, attributes
 
@@ -238,6 +239,7 @@ def make_one_shot_iterator(dataset: DatasetBase) -> Iterator:
             "`tf.lookup.StaticHashTable`, which is not supported. Use "
             "`make_initializable_iterator()` instead."
         ) from None
+    get_seed(None)  # of the function: what is drawn after it has the next ones
     reference = define(body, "_make_dataset")
     spec = dataset.element_spec
     attrs = {"dataset_factory": reference, **attributes(spec)}

@@ -430,4 +430,7 @@ def reduce_euclidean_norm(
     """
     x = convert_to_tensor(input_tensor)
     axes = creation.range(0, ops.Rank(x)) if axis is None else axis
-    return ops.EuclideanNorm(x, axes, keep_dims=keepdims, name=name)
+    norm = ops.EuclideanNorm(x, axes, keep_dims=keepdims, name=name)
+    if axis is None and not keepdims:
+        norm.set_shape(())
+    return norm

@@ -124,12 +124,19 @@ def extract_volume_patches(
 def _padding(padding: Padding | None) -> dict[str, Padding | bytes | list[int]]:
     """The attributes that say how much is padded."""
     if isinstance(padding, (list, tuple)):
+        for i, pair in enumerate(padding):
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                raise ValueError(
+                    "When `padding` is a list, each element of `padding` must be a list/tuple of "
+                    f"size 2. Received: padding={padding} with element at index {i} of type "
+                    f"{type(pair)}"
+                )
         return {
             "padding": b"EXPLICIT",
             "explicit_paddings": [int(n) for pair in padding for n in pair],
         }
     if padding is None:
-        raise ValueError("padding must be 'SAME', 'VALID' or a list of pairs, got None")
+        raise TypeError("Expected string for argument 'padding' not None.")
     return {"padding": padding}
 
 

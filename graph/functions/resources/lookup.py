@@ -15,7 +15,7 @@ from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor, create
 from ...core.dtype import DType, as_dtype, as_numpy
 from ...core.graph import Operation, Tensor
-from ...core.scopes import GraphKeys, add_to_collection, get_collection
+from ...core.scopes import GraphKeys, add_to_collection, get_collection, init_scope
 from ...core.scopes import name_scope as scoped
 from ...ops.state.tables import LINE_NUMBER, WHOLE_LINE
 from ..flow.control_flow import group, no_op
@@ -114,8 +114,9 @@ class KeyValueTensorInitializer(TableInitializer):
         value_dtype: DTypeLike | None = None,
         name: str | None = None,
     ):
-        self._keys = convert_to_tensor(keys, key_dtype, name="keys")
-        self._values = convert_to_tensor(values, value_dtype, name="values")
+        with init_scope():
+            self._keys = convert_to_tensor(keys, key_dtype, name="keys")
+            self._values = convert_to_tensor(values, value_dtype, name="values")
         self._name = name if name is not None else "key_value_init"
         super().__init__(self._keys.dtype, self._values.dtype)
 
@@ -327,9 +328,10 @@ class StaticHashTable(LookupTable):
             "value_dtype": self._value_dtype,
             "shared_name": shared.encode(),
         }
-        self._handle = create("HashTableV2", (), attrs, name or "hash_table").outputs[0]
         self.contents = initializer
-        self._initializer = initializer.initialize(self)
+        with init_scope():
+            self._handle = create("HashTableV2", (), attrs, name or "hash_table").outputs[0]
+            self._initializer = initializer.initialize(self)
 
     @property
     def initializer(self) -> Operation:

@@ -116,12 +116,23 @@ for _name in ("RandomGamma", "RandomPoissonV2"):
 
 def _assign_add(ref: np.ndarray, value: np.ndarray) -> None:
     """ref += value."""
+    _require_equal_shapes(ref, value)
     np.add(ref, value, out=ref)
 
 
 def _assign_sub(ref: np.ndarray, value: np.ndarray) -> None:
     """ref -= value."""
+    _require_equal_shapes(ref, value)
     np.subtract(ref, value, out=ref)
+
+
+def _require_equal_shapes(ref: np.ndarray, value: np.ndarray) -> None:
+    """Raises ValueError unless a variable and what changes it have one shape."""
+    if ref.shape != value.shape:
+        raise ValueError(
+            f"Cannot update variable with shape {shown(ref.shape)} using a Tensor with shape "
+            f"{shown(value.shape)}, shapes must be equal.",
+        )
 
 
 def _assigned_shape(op: OperationView) -> Shape:

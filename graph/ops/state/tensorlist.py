@@ -189,7 +189,9 @@ def empty(
 @op("TensorListFromTensor", shape=scalar, pure=False)
 def from_tensor(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """The slices of `x` along the first axis."""
-    return TensorList(tuple(x.copy()), _from_rows(_as_shape(shape), x), x.dtype).boxed()
+    copied = x.copy()
+    rows = tuple(copied[i, ...] for i in range(len(copied)))  # of strings, too, arrays
+    return TensorList(rows, _from_rows(_as_shape(shape), x), x.dtype).boxed()
 
 
 def _stacked_shape(op: OperationView) -> Shape:

@@ -131,7 +131,7 @@ def _dense(
     whole[...] = b"" if dtype.hasobject else 0
     for target, row in zip(whole, rows, strict=True):
         for i, value in enumerate(row):
-            target[i] = value
+            target[i, ...] = value  # the dots, for strings of rank 0
     return (whole[0], lengths[0]) if batch.is_single else (whole, lengths)
 
 

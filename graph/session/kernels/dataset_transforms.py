@@ -100,14 +100,15 @@ def _padded(
         max(part.shape[i] for part in parts) if size < 0 else int(size)
         for i, size in enumerate(padded_shape)
     ]
-    out = np.full((len(parts), *sizes), padding.item(), parts[0].dtype)
+    out = np.empty((len(parts), *sizes), parts[0].dtype)
+    out[...] = padding
     for i, part in enumerate(parts):
         if any(n > size for n, size in zip(part.shape, sizes, strict=True)):
             raise DataLossError(
                 None, None,
                 "Attempted to pad to a smaller size than the input element.",
             )  # fmt: skip
-        out[(i, *(slice(n) for n in part.shape))] = part
+        out[(i, *(slice(n) for n in part.shape), ...)] = part  # the dots, for strings of rank 0
     return out
 
 

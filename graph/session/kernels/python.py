@@ -55,7 +55,9 @@ def py_func_stateless(
 def py_func(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | list[np.ndarray]:
     """What the function that was given to tf.py_func gives; one read from a file has none."""
     function = _function(op)
-    returned = _called(op, function, [array.copy() for array in arrays])
+    # as in TensorFlow, numbers are those of numpy and strings are bytes
+    arguments = [array.copy() if array.ndim else array[()] for array in arrays]
+    returned = _called(op, function, arguments)
     results = [_as_array(op, i, *pair) for i, pair in enumerate(_pairs(op, returned))]
     return results[0] if len(results) == 1 else results
 
@@ -155,6 +157,8 @@ def _pairs(op: Operation, returned: object) -> list[tuple[object, DTypeAttr]]:
 def _as_array(op: Operation, position: int, item: object, dtype: DTypeAttr) -> np.ndarray:
     """One result in the type that was promised."""
     array = np.asarray(item)
+    if array.dtype.kind == "S" and array is not item:
+        array = np.array(item, object)  # numpy's own texts end with their last byte that is not 0
     if array.dtype.names:
         words = f"Unsupported numpy data type: {array.dtype}"
         raise errors.InternalError(None, op, located(op, words))

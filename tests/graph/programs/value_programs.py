@@ -222,3 +222,193 @@ def branches_without_results(tf):
 def outcomes(tf):
     """What each program gives."""
     return {function.__name__: function(tf) for function in PROGRAMS}
+
+
+@program
+def gradients_of_loops(tf):
+    """By what a loop only hands on, what no gradient reaches, and what one result alone reads."""
+
+    def results(v, w, u):
+        def constant(i, a, b):
+            return i + 1, a, b * a
+
+        def whole(i, a, b):
+            return i + 1, a + tf.cast(tf.cast(v, tf.int32), tf.float32), b * w + a
+
+        def apart(i, a, b, c):
+            return i + 1, a * v, b * w + a, c * u + tf.stop_gradient(b)
+
+        _, a, b = tf.while_loop(lambda i, *_: i < 4, constant, [0, v, w])
+        yield [a, b, a + b]
+        _, a, b = tf.while_loop(lambda i, *_: i < 4, whole, [0, 0.0, 1.0])
+        yield [a, b, a + b]
+        _, a, b, c = tf.while_loop(lambda i, *_: i < 4, apart, [0, 1.0, w, 2.0])
+        yield [a, b, c, a + b, b + c]
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        xs = [tf.placeholder(tf.float32, []) for _ in range(3)]
+        feeds = dict(zip(xs, (2.0, 3.0, 1.0), strict=True))
+        gradients = [tf.gradients(y, xs) for ys in results(*xs) for y in ys]
+        return [
+            [None if dx is None else float(session.run(dx, feeds)) for dx in row]
+            for row in gradients
+        ]
+
+
+def _refusal(tf, session, fetch):
+    """What is wrong with a run; nothing where it runs."""
+    try:
+        session.run(fetch)
+    except tf.errors.InvalidArgumentError as error:
+        return next(line for line in error.message.split("\n") if "Cannot" in line)
+    return None
+
+
+@program
+def fed_texts(tf):
+    """Strings come back as they were fed; in runs of several steps nothing may be both."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        p = tf.placeholder(tf.string)
+        values = ["a", b"a", ["a", "bb"], [[b"a"]], np.array(["a", "bb"]), np.array([b"c"]), []]
+        fetched = [session.run(p, {p: value}) for value in values]
+        x = tf.placeholder(tf.float32, [])
+        try:
+            steps = session.partial_run_setup([x, x * 2.0], [x])
+            error = session.partial_run(steps, [x], {x: 2.0})
+        except tf.errors.InvalidArgumentError as e:
+            error = e.message.split("\n")[-1].replace(x.name, "x")
+        kinds = [[type(item).__name__ for item in array.ravel()] for array in fetched]
+        return [kinds, [array.shape for array in fetched], error]
+
+
+@program
+def windows_refused(tf):
+    """What convolutions say of padding and dilation."""
+    with tf.Graph().as_default():
+        x, w = tf.ones([1, 8, 8, 1]), tf.ones([3, 3, 1, 1])
+        paddings = [2, None, [1, 2, 3], [[0, 0], [1], [1, 1], [0, 0]]]
+        calls = [lambda p=p: tf.nn.conv2d(x, w, 1, p) for p in paddings]
+        calls.append(lambda: tf.nn.conv2d(x, w, 1, "SAME", dilations=0))
+        norm = tf.math.reduce_euclidean_norm(tf.placeholder(tf.float32))
+        return [[words(call) for call in calls], norm.shape.as_list()]
+
+
+@program
+def variables_behind_handles(tf):
+    """Their shapes, writes of other shapes, and writes where another graph is the default."""
+    outcomes = []
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable(np.zeros(2, "f"), validate_shape=False, use_resource=True)
+        outcomes += [v.shape.as_list(), words(lambda: v.assign([1.0, 2.0, 3.0]))[0]]
+        session.run(v.initializer)
+        for shape in ((3,), (2, 1)):
+            more = tf.placeholder_with_default(np.ones(shape, "f"), None)
+            for write in (v.assign_add, v.assign_sub):
+                outcomes.append(_refusal(tf, session, write(more)))
+        outcomes.append(session.run(v.read_value_no_copy()).tolist())
+    tf.reset_default_graph()
+    v = tf.Variable(1.0, use_resource=True)
+    graph = v.graph
+    tf.reset_default_graph()
+    outcomes.append([v.assign(2.0).graph is graph, v.assign(2.0, read_value=False).type])
+    return outcomes
+
+
+@program
+def jobs_of_clusters(tf):
+    """A session without a cluster has no other job than its own."""
+    outcomes = []
+    for device in ("/job:worker", "/job:ps/task:1", "/job:localhost", "/cpu:0"):
+        with tf.Graph().as_default(), tf.Session() as session:
+            with tf.device(device):
+                x = tf.constant(1.0, name="x")
+            outcomes.append(_refusal(tf, session, x))
+    return outcomes
+
+
+@program
+def texts_with_zeros(tf):
+    """Strings that end with zeros, element by element, in functions, batches and records."""
+
+    def example(value):
+        features = {"s": tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))}
+        return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        texts, last = tf.constant(["ab", "\0\0", "c\0"]), tf.constant("d\0")
+        one = {"s": tf.FixedLenFeature([], tf.string)}
+        slices = tf.data.Dataset.from_tensor_slices(texts)
+        padded = slices.map(lambda x: tf.string_split([x], "").values)
+        datasets = [
+            slices.map(lambda x: tf.py_func(lambda text: text + b"\0", [x], tf.string)).batch(3),
+            slices.padded_batch(2, []),
+            padded.padded_batch(2, [3], padding_values="p\0"),
+        ]
+        fetched = [
+            tf.map_fn(lambda x: tf.strings.join([x, "z"]), texts),
+            tf.map_fn(lambda x: tf.strings.length(x), texts, dtype=tf.int32),
+            tf.scan(lambda a, x: a + x, texts),
+            tf.foldr(lambda a, x: a + x, texts, initializer=last),
+            tf.TensorArray(tf.string, 3).unstack(texts).read(1),
+            tf.parse_single_example(example(b"\0" * 3), one)["s"],
+            tf.decode_raw(tf.parse_single_example(example(b"\0" * 3), one)["s"], tf.uint8),
+            tf.squeeze(tf.constant(["e\0"])),
+            *tf.py_func(lambda a: [a + a, np.array([a], object)], [last], [tf.string] * 2),
+            *tf.py_func(lambda a: [b"f\0", a], [texts], [tf.string] * 2),
+            *(data.make_one_shot_iterator().get_next() for data in datasets),
+        ]
+        return [[str(v) for v in np.array(x, object).flat] for x in session.run(fetched)]
+
+
+@program
+def arguments_of_functions(tf):
+    """Scalars come to functions as numbers of numpy and as bytes."""
+    kinds = []
+
+    def noted(*values):
+        kinds.append([type(value).__name__ for value in values])
+        return np.float32(0)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        values = [1.0, 2, "a", ["a"], True, [1.0], tf.constant(1j), []]
+        session.run(tf.py_func(noted, values, tf.float32))
+        session.run(tf.numpy_function(noted, values[:4], tf.float32))
+        pairs = tf.data.Dataset.from_tensors((1.0, "a"))
+        pairs = pairs.map(lambda x, y: tf.py_func(noted, [x, y], tf.float32))
+        session.run(pairs.make_one_shot_iterator().get_next())
+        return kinds
+
+
+@program
+def tables_in_loops(tf):
+    """A table that a loop's function asks for stands outside of the loop, as its initializer."""
+
+    def outside(x):
+        contents = tf.lookup.KeyValueTensorInitializer(keys, values)
+        return tf.lookup.StaticHashTable(contents, -1).lookup(x)
+
+    def inside(x):
+        contents = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
+        return tf.lookup.StaticHashTable(contents, 0).lookup(x)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        keys, values = tf.constant([1, 2]), tf.constant([5, 10])
+        numbers = tf.map_fn(outside, tf.constant([2, 4, 1]))
+        texts = tf.map_fn(inside, tf.constant(["b", "c"]), dtype=tf.int32)
+        session.run(tf.tables_initializer())
+        return [session.run(numbers).tolist(), session.run(texts).tolist()]
+
+
+@program
+def seeds_behind_batches(tf):
+    """The operations of batches, and the seed of what is drawn behind a one-shot iterator."""
+    seeds = []
+    for sizes in (None, [None]):
+        with tf.Graph().as_default() as graph:
+            tf.set_random_seed(1)
+            data = tf.data.Dataset.from_tensors([1.0])
+            data = data.batch(2) if sizes is None else data.padded_batch(2, sizes)
+            data.make_one_shot_iterator().get_next()
+            seeds.append([op.name for op in graph.get_operations()][2:])
+            seeds.append(tf.random_uniform([]).op.get_attr("seed2"))
+    return seeds

@@ -89,7 +89,7 @@ def save_forever(way, folder, report):
     with tf.Graph().as_default(), tf.Session() as session, session.as_default():
         parts = {}
         for i, (name, shape) in enumerate(SIZES.items()):
-            with tf.device(f"/job:ps/task:{i % 2}"):
+            with tf.device(f"/cpu:{i % 2}"):
                 parts[name] = tf.get_variable(
                     name,
                     shape,

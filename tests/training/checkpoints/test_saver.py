@@ -73,7 +73,7 @@ def test_recorded(row, corpus, tmp_path, session, record_property):
 @pytest.mark.parametrize("use_resource", [False, True])
 @pytest.mark.parametrize("sharded", [False, True])
 def test_save_and_restore(tmp_path, session, use_resource, sharded):
-    with tf.device("/job:ps/task:1"):
+    with tf.device("/cpu:1"):
         a, b = two_variables(session, use_resource)
     c = tf.get_variable("c", initializer=np.array([[b"x", b"yz"]], object))
     session.run(c.initializer)

@@ -30,5 +30,5 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    modules = ("user", "kept", "model", "paper", "pipeline")
+    modules = ("user", "input", "kept", "model", "paper", "pipeline")
     main(sys.argv[1:] or [f"{name}_programs" for name in modules])

@@ -8,11 +8,19 @@ import pytest
 
 import flatlite.compat.v1 as tf
 
-from . import kept_programs, model_programs, paper_programs, pipeline_programs, user_programs
+from . import (
+    input_programs,
+    kept_programs,
+    model_programs,
+    paper_programs,
+    pipeline_programs,
+    user_programs,
+)
 from .user_programs import results_of
 
 MODULES = {
     "user_programs": user_programs,
+    "input_programs": input_programs,
     "kept_programs": kept_programs,
     "model_programs": model_programs,
     "paper_programs": paper_programs,
