@@ -185,9 +185,8 @@ def _segment_sum(op: Op, b: Builder) -> list[Tensor] | None:
         n = b.constant(np.asarray(np.max(known_ids) + 1, np.int32))
     else:
         n = b.ADD(b.REDUCE_MAX(ids, np.zeros(1, np.int32)), np.asarray(1, ids.dtype))
-        if not ids.sizes or not never_zero(
-            ids.sizes[0]
-        ):  # the largest of none is the least there is
+        # the largest of none is the least there is
+        if not ids.sizes or not never_zero(ids.sizes[0]):
             n = b.MAXIMUM(n, np.asarray(0, ids.dtype))
     return [b.UNSORTED_SEGMENT_SUM(*op.inputs, n)]
 
