@@ -147,7 +147,7 @@ $(VENV)-tensorflow/.ready:
 $(VENV)-keras/.ready:
 	test -x $(VENV)-keras/bin/python || $(PYTHON) -m venv $(VENV)-keras
 	$(VENV)-keras/bin/python -m pip install --quiet --disable-pip-version-check \
-		"keras>=3.15" jax torch --editable .
+		"keras>=3.15" jax torch onnxscript --editable .
 	touch $@
 
 clean:

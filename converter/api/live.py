@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,9 +12,10 @@ from typing import Any
 
 from ...schema.errors import ConverterError, noted
 from ..callers import caller
-from ..sources.source import GraphSource, naming
+from ..sources.source import GraphSource, Source, naming
 from .arguments import known_shapes
 
+_LOGGER = logging.getLogger("flatlite")
 EXPORT = (
     "save the model as a SavedModel, with tf.saved_model.save(model, folder) or, from Keras 3, "
     "model.export(folder), and use TFLiteConverter.from_saved_model(folder)"
@@ -86,7 +88,7 @@ def _owned(functions: Sequence[Any], owner: Any) -> list[GraphSource]:
             return [source]
 
 
-def keras_sources(model: Any, is_frozen: bool = False) -> Sequence[GraphSource]:
+def keras_sources(model: Any, is_frozen: bool = False) -> Sequence[Source]:
     """The sources of a Keras model in memory; errors as of `from_keras_model`.
 
     With `is_frozen` they have the names of frozen graphs, and no signatures.
@@ -106,7 +108,7 @@ def keras_sources(model: Any, is_frozen: bool = False) -> Sequence[GraphSource]:
                 return [running_tensorflow.frozen_function(function)]
         if not can_export(model):
             with naming(None):
-                source = keras.from_program(model)
+                source = _of_program(model)
             if source is None:
                 raise
             return [source]
@@ -121,6 +123,29 @@ def keras_sources(model: Any, is_frozen: bool = False) -> Sequence[GraphSource]:
             export(model, folder)
             sources = saved_model.load(folder, api_version=2)
         return [as_frozen(source) for source in sources] if is_frozen else sources
+
+
+def _of_program(model: Any) -> Source | None:
+    """The source of a Keras 3 model with classes of the program, None of another Keras.
+
+    What does not work on symbolic tensors is traced by PyTorch, where that is its backend.
+    """
+    from ..keras.files.torch_graph import can_trace, onnx_model
+    from ..sources import keras, onnx
+
+    try:
+        return keras.from_program(model)
+    except ConverterError as error:
+        if not can_trace(model):
+            raise
+        source = onnx.load(onnx_model(model))
+        _LOGGER.warning("flatlite: %s, so the model is traced by PyTorch", _reason(error))
+        return source
+
+
+def _reason(error: ConverterError) -> str:
+    """What an error says before it says what to do."""
+    return str(error).partition(";")[0]
 
 
 def as_frozen(source: GraphSource) -> GraphSource:

@@ -99,14 +99,14 @@ def check_refusals() -> None:
     text = refusal(keras.Model(x, OfValues(name="of_values")(x)))
     reasons = {
         "jax": "JAX cannot trace its call with sizes that are not known",
-        "torch": "its call does not work on symbolic tensors",
+        "torch": "PyTorch cannot trace its call with sizes that are not known",
     }
-    assert f"OfValues 'of_values': {reasons[keras.backend.backend()]}" in text, text
+    assert reasons[keras.backend.backend()] in text, text
     assert len(text.splitlines()) == 1, text
 
 
 def check_changes() -> None:
-    """Calls that change variables, which a module of JAX could not."""
+    """Calls that change variables, which what is traced could not."""
 
     class Noise(layers.Layer):
         def build(self, shape):
@@ -119,13 +119,16 @@ def check_changes() -> None:
     class Counter(Noise):
         def call(self, x):
             self.n_calls.assign(self.n_calls + 1.0)
-            return x + ops.cast(ops.arange(ops.shape(x)[1]), x.dtype) * self.n_calls
+            return x + ops.arange(ops.shape(x)[1], dtype=x.dtype) * self.n_calls
 
     x = keras.Input((None,))
-    for kind, name in ((Noise, "seed_generator_state"), (Counter, "variable")):
+    names = {Counter: "variable"}
+    if keras.backend.backend() == "jax":  # PyTorch cannot draw where a size is not known
+        names[Noise] = "seed_generator_state"
+    for kind, name in names.items():
         text = refusal(keras.Model(x, kind(name="layer")(x)))
-        assert f"{kind.__name__} 'layer': its call changes the variable 'layer/" in text, text
-        assert name in text.partition(",")[0], text
+        assert ": its call changes" in text, text
+        assert "layer/" in text and name in text.partition(",")[0], text
 
 
 def check_integers() -> None:
@@ -190,8 +193,7 @@ def main() -> None:
     for name in MODELS:
         check(name)
     check_refusals()
-    if keras.backend.backend() == "jax":
-        check_changes()
+    check_changes()
     check_integers()
     check_files()
     assert "tensorflow" not in sys.modules

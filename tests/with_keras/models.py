@@ -104,7 +104,8 @@ class Decoder(layers.Layer):
     def call(self, inputs, mask=None):
         x, memory = inputs
         n, length, width = ops.shape(x)
-        before = ops.arange(length)[:, None] >= ops.arange(length)
+        positions = ops.arange(length, dtype="int32")  # Keras on PyTorch needs a type
+        before = positions[:, None] >= positions
         y = self.attended(x, x, ops.cast(before, x.dtype))
         memory = ops.reshape(memory, (n, -1, width))
         y = self.attended(y, memory, ops.cast(mask, x.dtype)[:, None])
@@ -296,14 +297,13 @@ def decoder(lengths, **options):
     return keras.Model([x, memory, mask], [layers.Dense(2)(y["all"]), y["sum"]]), inputs
 
 
-if keras.backend.backend() == "jax":  # which knows sizes that are not numbers
+@model
+def open_sizes():
+    """Two lengths of sequences."""
+    return decoder((5, 3))
 
-    @model
-    def open_sizes():
-        """Two lengths of sequences."""
-        return decoder((5, 3))
 
-    @model
-    def other_open_sizes():
-        """The same model's others, the second longer, of a layer that does not learn."""
-        return decoder((2, 6), trainable=False)
+@model
+def other_open_sizes():
+    """The same model's others, the second longer, of a layer that does not learn."""
+    return decoder((2, 6), trainable=False)

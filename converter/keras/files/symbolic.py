@@ -46,11 +46,11 @@ def expanded(model: Any, is_known: Callable[[Any], bool]) -> Any:
     keras = keras_of(type(model))
     if keras is None or not getattr(keras, "__version__", "").startswith("3"):
         return None
-    inputs = _inputs(keras, model)
+    inputs = symbolic_inputs(keras, model)
     return _Expansion(keras, is_known).model_of(model, *inputs, model.name, 0)
 
 
-def _inputs(keras: Any, model: Any) -> tuple[tuple, dict]:
+def symbolic_inputs(keras: Any, model: Any) -> tuple[tuple, dict]:
     """Symbolic arguments like those that a model was built with, in batches of any size."""
     if hasattr(model, "input") and getattr(model, "inputs", None):
         structure = keras.tree.map_structure(
