@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ...schema.errors import ConverterError
+from ...schema.errors import ConverterError, UnsupportedOps
 
 if TYPE_CHECKING:
     from ..ir.graph import Tensor
@@ -34,6 +35,22 @@ class SourceNode:
     def fail(self, message: str) -> NoReturn:
         """Raises ConverterError naming this node."""
         raise ConverterError(f"{self.type} '{self.name}': {message}")
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Puts this node before the text of an error that is about what it is lowered to.
+
+        So do the nodes that it is inside of: "Loop 'l': Reshape 'r': RESHAPE 'y': 3 elements ...".
+        """
+        try:
+            yield
+        except UnsupportedOps:  # names all nodes itself
+            raise
+        except (ConverterError, ValueError) as error:
+            prefix = f"{self.type} '{self.name}': "
+            if not str(error).startswith(prefix):
+                error.args = (f"{prefix}{error}", *error.args[1:])
+            raise
 
     def input(self, index: int) -> Tensor | None:
         """An input, None when it is omitted."""

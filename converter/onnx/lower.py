@@ -99,18 +99,21 @@ class Block:
         if lowering is None:
             body = body_of(node, function)
             if body is not None:
-                return self._expanded(node, body, b)
+                with node.named():
+                    return self._expanded(node, body, b)
             unsupported.refuse({node.qualified_type: [node.name]}, ADVICE)
         assert lowering is not None
         floats = self.other_floats if self.other_floats.are_in(node) else None
         try:
-            results = self.quantized.moved(node, b, lowering, quantize)
-            if results is None:
-                results = lowering(floats.in_float32(node, b) if floats else node, b)
+            with node.named():
+                results = self.quantized.moved(node, b, lowering, quantize)
+                if results is None:
+                    results = lowering(floats.in_float32(node, b) if floats else node, b)
         except ModelError:
             raise
         except ValueError as error:  # of a tensor whose rank or value must be known
-            node.fail(f"{error}; give the model's inputs a fixed shape (input_shapes)")
+            advice = "give the model's inputs a fixed shape (input_shapes)"
+            raise ConverterError(f"{error}; {advice}") from error
         results = tuple(results) if isinstance(results, tuple) else (results,)
         if floats:
             results = floats.cast_back(node, results, b)

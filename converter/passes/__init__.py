@@ -29,6 +29,7 @@ from .fold import (
     share_zeros,
 )
 from .formulas import fuse_gelu, fuse_hard_swish, fuse_leaky_relu, fuse_prelu
+from .growing_lists import grow_from_nothing
 from .hoist import hoist_invariants
 from .identities import (
     divide_by_multiplying,
@@ -210,6 +211,7 @@ LAST: tuple[tuple[Pass, str], ...] = (
     (copy_exchanged_values, "once no pass takes the copies for identities"),
     (copy_results, "with them"),
     (keep_a_row, "once no pass looks for loops that write a row in each iteration"),
+    (grow_from_nothing, "once no pass takes what every iteration passes on out of a loop"),
     (replace_operators, "no pass need know what LiteRT has no kernel for"),
     (drop_merging_reshapes, "once no RESHAPE behind can bring the dimensions back"),
     (add_missing_bias, "once, when nothing more will change but types"),

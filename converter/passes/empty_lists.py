@@ -14,6 +14,9 @@ from .rewrite import builder, names, producer_of, replace_results, shares_graphs
 
 READS_ROWS = names("DYNAMIC_UPDATE_SLICE GATHER GATHER_ND")
 """Operators that see only the rows that they ask for."""
+READS_IN_BODY = READS_ROWS | {"SHAPE"}
+"""With it those whose results in the body do not matter: without rows to write into it never runs.
+"""
 PADDED = names("bool float32 int16 int32 int64 int8 uint8")
 """Types that LiteRT pads."""
 MAX_RANK = 5
@@ -32,8 +35,8 @@ def keep_a_row(graph: Graph, op: Op) -> bool:
 
     LiteRT prepares the body before it knows that it will not run, and refuses a row that is written
     into no rows. Holds off where there certainly is one, as a row was written into the list before,
-    where the body looks at more of the list than rows, and where another operator calls the same
-    graphs.
+    where condition or body look at more of the list than rows, and where another operator calls the
+    same graphs.
     """
     if shares_graphs(graph, op):
         return False
@@ -65,12 +68,15 @@ def _may_lack_rows(op: Op, i: int) -> bool:
         return False
     if producer_of(x, "DYNAMIC_UPDATE_SLICE") is not None:
         return False
-    readers = {reader.kind for version in _versions(op, i) for reader in version.readers}
+    in_condition, *in_body = (
+        {reader.kind for reader in version.readers} for version in _versions(op, i)
+    )
     update = producer_of(op.graphs[1].outputs[i], "DYNAMIC_UPDATE_SLICE")
     if (
         update is None
         or list(_versions(op, i))[-1] is not op.graphs[1].inputs[i]
-        or not readers <= READS_ROWS
+        or not in_condition <= READS_ROWS
+        or not set().union(*in_body) <= READS_IN_BODY
     ):
         return False
     row = update.inputs[1].sizes

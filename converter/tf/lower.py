@@ -222,7 +222,8 @@ def lowered_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
     node, n_before = Node(op, [lowered_tensor(tensors, t) for t in op.inputs]), len(b.graph.ops)
     can_fall_back = has_flex and not called_functions(op)
     try:
-        results = lowering(node, b)
+        with node.named():
+            results = lowering(node, b)
     except ConverterError:
         if not can_fall_back:
             raise

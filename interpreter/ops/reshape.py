@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -32,12 +33,29 @@ def reshape(node: Node) -> None:
         f"dimensions must not be negative, got {shape}",
     )
     if free:
-        known = prod(n for i, n in enumerate(shape) if i not in free)
+        sizes = [n for i, n in enumerate(shape) if i not in free]
         message = f"{x.size} elements of shape {x.shape} do not divide into {shape}"
-        node.require(known != 0, message)
-        node.require_equal(x.size % known, 0, message)
-        shape[free[0]] = x.size // known
+        if is_plain(x.size) and x.size == 0 and any(is_plain(n) and n == 0 for n in sizes):
+            shape[free[0]] = _product_but_zeros(x.shape) // _product_but_zeros(sizes)
+        else:
+            known = prod(sizes)
+            node.require(known != 0, message)
+            node.require_equal(x.size % known, 0, message)
+            shape[free[0]] = x.size // known
     node.alias(x, shape)
+
+
+def _product_but_zeros(sizes: Iterable[int]) -> int:
+    """The product of the sizes that are not 0; NeedsValue where one is not known yet.
+
+    Of no elements that are reshaped to a stated size of 0, the ratio of these is what -1 takes.
+    """
+    product = 1
+    for n in sizes:
+        if not is_plain(n):
+            raise NeedsValue(0)
+        product *= n or 1
+    return product
 
 
 @op("SQUEEZE")

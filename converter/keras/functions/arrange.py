@@ -227,14 +227,20 @@ def _of_type(call: Call, sizes: Tensor, out_type: Any) -> Tensor:
 
 @operation("Tril", "Triu")
 def triangle(call: Call, x: Tensor, k: Any = 0) -> Tensor:
-    """The lower or upper triangle of matrices."""
+    """The lower or upper triangle of matrices, zeros elsewhere."""
     call.require(is_integer(k), f"k must be an integer, got {str(k)[:20]}")
-    shape = call.shape(x)
-    rows, columns = (call.known(n, "rows and columns") for n in shape[-2:])
-    mask = (
-        np.tri(rows, columns, k) if call.layer.kind == "ops.Tril" else np.tri(columns, rows, -k).T
-    )
-    return call.op("Mul", x, call.constant(mask, x))
+    is_lower = call.layer.kind == "ops.Tril"
+    rows, columns = call.shape(x)[-2:]
+    if rows is not None and columns is not None:
+        mask = np.tri(rows, columns, k) if is_lower else np.tri(columns, rows, -k).T
+        is_inside = call.constant_of(mask, bool)
+    else:
+        zero, one = call.constant(0), call.constant(1)
+        row, column = (call.op("Range", zero, call.size(x, axis), one) for axis in (-2, -1))
+        diagonal = call.op("Sub", column, call.op("ExpandDims", row, one))
+        kind = "LessEqual" if is_lower else "GreaterEqual"
+        is_inside = call.op(kind, diagonal, call.constant(k))
+    return call.op("SelectV2", is_inside, x, call.constant(0, x))
 
 
 @operation("Diagonal")

@@ -38,6 +38,7 @@ MODULES = (
         "integers",
         "masks",
         "axes",
+        "triangles",
     ),
 )
 

@@ -403,7 +403,7 @@ def test_an_error_shows_an_unknown_size_by_its_name(tmp_path):
         [node("Add", "x z")], {"x": floats(5, 3)}, constants={"z": floats(4, 2)}, free=[5]
     )
     with pytest.raises(
-        ConverterError, match=r"^ADD 'y': shapes \([a-z]\w*, 3\) and \(4, 2\) do not"
+        ConverterError, match=r"^Add 'y': ADD 'y': shapes \([a-z]\w*, 3\) and \(4, 2\) do not"
     ):
         converted(saved(tmp_path, model))
 

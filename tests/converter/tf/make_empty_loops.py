@@ -1,5 +1,7 @@
 """Records functions at sizes down to no rows, and how many operators TensorFlow's file has.
 
+Functions that TensorFlow's converter refuses, gradients of loops, have no number of operators.
+
 Run as `python tests/converter/tf/make_empty_loops.py` in an environment that has TensorFlow 2.21.
 A case has the entries "<name>/graph" (a serialized GraphDef), "/inputs", "/outputs", "/operators",
 and for each run "/<run>/x<i>" and "/<run>/y<i>".
@@ -99,6 +101,72 @@ def spectra(x):
     return tf.abs(tf.signal.stft(x, 256, 128))
 
 
+def appended(x):
+    """Lists without elements at first, in a loop all sizes of whose body are known."""
+    start = (0, tf.zeros([0], tf.int32), x[:0], x[0, :0])
+    shapes = tuple(tf.TensorShape(shape) for shape in ([], [None], [None, 4], [None]))
+    return tf.while_loop(
+        lambda i, *lists: i < 3,
+        lambda i, numbers, rows, sevens: (
+            i + 1,
+            tf.concat([numbers, [i]], 0),
+            tf.concat([rows, x[:1]], 0),
+            tf.concat([[7.0], sevens], 0),
+        ),
+        start,
+        shapes,
+    )[1:]
+
+
+def appended_constants(x):
+    shapes = tuple(tf.TensorShape(shape) for shape in ([], [None, 2]))
+    return tf.while_loop(
+        lambda i, rows: i < tf.shape(x)[0],
+        lambda i, rows: (i + 1, tf.concat([rows, [[7.0, 8.0]]], 0)),
+        (0, tf.zeros([0, 2])),
+        shapes,
+    )[1]
+
+
+def gradient(function):
+    """What the sum of a function's results depends on."""
+
+    def body(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            total = tf.reduce_sum(function(x))
+        return tape.gradient(total, x)
+
+    return body
+
+
+@gradient
+def map_gradient(x):
+    return tf.map_fn(lambda row: row * tf.reduce_sum(row), x)
+
+
+@gradient
+def scan_gradient(x):
+    return tf.scan(lambda state, row: tf.tanh(state * row), x, tf.ones([4]))
+
+
+@gradient
+def fold_gradient(x):
+    return tf.foldl(lambda state, row: tf.tanh(state * row), x, tf.ones([4]))
+
+
+@gradient
+def loop_gradient(x):
+    return tf.while_loop(
+        lambda i, y: i < tf.shape(x)[0], lambda i, y: (i + 1, tf.sin(y) * x), (0, x)
+    )[1]
+
+
+def reshaped(x):
+    """To a size of 0 and one that is to be inferred."""
+    return tf.reshape(x, [-1, 0]), tf.reshape(x, [-1, 2, 0]), tf.reshape(x, [0, -1])
+
+
 def branches(x, takes_none):
     return tf.cond(takes_none, lambda: x[:0], lambda: x + 1)
 
@@ -111,9 +179,23 @@ CASES: dict[str, tuple[Callable, Specs, Sequence[Sequence[np.ndarray]]]] = {
         body.__name__: (body, FLOATS, RUNS)
         for body in (
             sums, two_lists, chosen, running, backwards, of_maps, read_back, over_others,
-            with_length, segments,
+            with_length, segments, appended_constants,
         )
     },
+    **{
+        name: (body, specs, runs)
+        for name, body in (
+            ("map_gradient", map_gradient), ("scan_gradient", scan_gradient),
+            ("fold_gradient", fold_gradient), ("loop_gradient", loop_gradient),
+        )
+        for name, specs, runs in (
+            (name, FLOATS, RUNS), (f"{name}_of_3", FIXED, RUNS[:1]),
+        )
+    },
+    "appended": (appended, FIXED, RUNS[:1]),
+    "reshaped": (
+        reshaped, [([None, 0], tf.float32)], [[np.zeros((n, 0), np.float32)] for n in (3, 1)],
+    ),
     "spectra": (
         spectra,
         [([None, None], tf.float32)],
@@ -136,12 +218,13 @@ def main():
             *(tf.TensorSpec(shape, dtype, f"x{i}") for i, (shape, dtype) in enumerate(specs))
         )
         frozen = convert_variables_to_constants_v2(concrete)
-        content = tf.lite.TFLiteConverter.from_concrete_functions([concrete], function).convert()
         graph = frozen.graph.as_graph_def().SerializeToString()
         recorded[f"{name}/graph"] = np.frombuffer(graph, np.uint8)
         recorded[f"{name}/inputs"] = np.array([x.name for x in frozen.inputs])
         recorded[f"{name}/outputs"] = np.array([x.name for x in frozen.outputs])
-        recorded[f"{name}/operators"] = np.array(operator_count(content))
+        if "gradient" not in name:
+            converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], function)
+            recorded[f"{name}/operators"] = np.array(operator_count(converter.convert()))
         for run, arrays in enumerate(runs):
             results = tf.nest.flatten(function(*arrays))
             recorded |= {f"{name}/{run}/x{i}": x for i, x in enumerate(arrays)}

@@ -17,9 +17,10 @@ from flatlite.schema.model import load
 with np.load(Path(__file__).with_name("empty_loops.npz")) as file:
     RECORDED = dict(file.items())
 NAMES = sorted({key.partition("/")[0] for key in RECORDED})
-MORE_OPERATORS = {"branches": 1, "parts": 2, "segments": 3}
+MORE_OPERATORS = {"appended_constants": 1, "branches": 1, "parts": 2, "segments": 3}
 """TensorFlow's file has constants without elements for outputs, which LiteRT cannot read, and a
-SEGMENT_SUM, which in LiteRT has no row for a segment that does not occur."""
+SEGMENT_SUM, which in LiteRT has no row for a segment that does not occur. LiteRT does not run its
+loop that begins without elements and appends a constant."""
 RAN_WITHOUT_RESULT = "ValueError: Invalid tensor size."
 """LiteRT does not hand out what has no elements."""
 
@@ -42,7 +43,8 @@ def arrays(name, run, letter):
 def test_answers_and_operators(name, tmp_path, litert):
     content = content_of(name, tmp_path)
     n_operators = sum(len(graph.operators) for graph in load(content).subgraphs)
-    assert n_operators <= RECORDED[f"{name}/operators"] + MORE_OPERATORS.get(name, 0)
+    if (bound := RECORDED.get(f"{name}/operators")) is not None:
+        assert n_operators <= bound + MORE_OPERATORS.get(name, 0)
     interpreter = Interpreter(model_content=content)
     run = 0
     while feeds := arrays(name, run, "x"):
