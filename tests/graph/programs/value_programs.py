@@ -255,6 +255,26 @@ def gradients_of_loops(tf):
         ]
 
 
+@program
+def gradients_of_nested_loops(tf):
+    """None where no gradient of a result of the loop inside comes, zeros where one stops."""
+
+    def results(v, w, u):
+        def turn(j, a, b, c):
+            return j + 1, a * v, b + a, tf.stop_gradient(c) * 1.5
+
+        def inside(i, *abc):
+            return (i + 1, *tf.while_loop(lambda j, *_: j < 2, turn, [0, *abc])[1:])
+
+        _, a, b, c = tf.while_loop(lambda i, *_: i < 3, inside, [0, 1.0, w, u])
+        return [a, b, c, a + b]
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        xs = [tf.constant(value) for value in (2.0, 3.0, 4.0)]
+        gradients = [tf.gradients(y, xs) for y in results(*xs)]
+        return [[None if dx is None else float(session.run(dx)) for dx in row] for row in gradients]
+
+
 def _refusal(tf, session, fetch):
     """What is wrong with a run; nothing where it runs."""
     try:
