@@ -102,6 +102,8 @@ BitwiseAnd: RawOp
 BitwiseOr: RawOp
 BitwiseXor: RawOp
 BlockLSTM: RawOp
+BlockLSTMGrad: RawOp
+BlockLSTMGradV2: RawOp
 BlockLSTMV2: RawOp
 BroadcastArgs: RawOp
 BroadcastGradientArgs: RawOp
@@ -265,6 +267,7 @@ FusedBatchNormGradV3: RawOp
 FusedBatchNormV2: RawOp
 FusedBatchNormV3: RawOp
 GRUBlockCell: RawOp
+GRUBlockCellGrad: RawOp
 Gather: RawOp
 GatherNd: RawOp
 GatherV2: RawOp
@@ -334,6 +337,7 @@ L2Loss: RawOp
 LRN: RawOp
 LRNGrad: RawOp
 LSTMBlockCell: RawOp
+LSTMBlockCellGrad: RawOp
 LeakyRelu: RawOp
 LeakyReluGrad: RawOp
 LearnedUnigramCandidateSampler: RawOp

@@ -46,6 +46,8 @@ class _Ops:
     BarrierTakeMany: TensorsFunction
     BatchNormWithGlobalNormalizationGrad: TensorsFunction
     BlockLSTM: TensorsFunction
+    BlockLSTMGrad: TensorsFunction
+    BlockLSTMGradV2: TensorsFunction
     BlockLSTMV2: TensorsFunction
     BroadcastGradientArgs: TensorsFunction
     CTCBeamSearchDecoder: TensorsFunction
@@ -78,12 +80,14 @@ class _Ops:
     FusedBatchNormV2: TensorsFunction
     FusedBatchNormV3: TensorsFunction
     GRUBlockCell: TensorsFunction
+    GRUBlockCellGrad: TensorsFunction
     GenerateVocabRemapping: TensorsFunction
     IdentityN: TensorsFunction
     If: TensorsFunction
     IteratorGetNext: TensorsFunction
     IteratorGetNextSync: TensorsFunction
     LSTMBlockCell: TensorsFunction
+    LSTMBlockCellGrad: TensorsFunction
     LearnedUnigramCandidateSampler: TensorsFunction
     ListDiff: TensorsFunction
     LogMatrixDeterminant: TensorsFunction

@@ -32,6 +32,7 @@ from .backward_graph import (
     source_of,
     zeros_for,
 )
+from .reach import reached_variables
 from .registry import gradient
 
 if TYPE_CHECKING:
@@ -64,32 +65,13 @@ class _Loop:
         same = [a is r for a, r in zip(arguments, results, strict=True)]
         able = [flows(a) and is_variable(x) for a, x in zip(arguments, op.inputs, strict=True)]
         self.same = same
-        reached = self._reached([i for i, dy in enumerate(dys) if dy is not None])
+        reached = reached_variables(self.body, [i for i, dy in enumerate(dys) if dy is not None])
         self.carried = [i for i in reached if able[i] and not same[i]]
         self.constant = [i for i in reached if able[i] and same[i]]
         self.graph = BackwardGraph(self.body, self._bring)
         self.invariant: dict[int, Tensor] = {}
         self.popped: list[tuple[Tensor, Tensor, Tensor]] = []
         self.totals: dict[int, _Rows | _Sum] = {}
-
-    def _reached(self, results: list[int]) -> list[int]:
-        """The positions of loop variables to which gradients of `results` may flow, in order."""
-        arguments = {source_of(self.body, x): i for i, x in enumerate(self.body.inputs)}
-        arguments |= self.positions
-        reached, pending = set(results), [self.body.outputs[i] for i in results]
-        seen: set[Tensor] = set()
-        while pending:
-            tensor = pending.pop()
-            if tensor in seen or not flows(tensor):
-                continue
-            seen.add(tensor)
-            place = arguments.get(tensor)
-            if place is None:
-                pending += tensor.op.inputs
-            elif place not in reached:
-                reached.add(place)
-                pending.append(self.body.outputs[place])
-        return sorted(reached)
 
     def _is_same(self, tensor: Tensor) -> bool:
         """Whether it is an argument of the body that stays what it is."""

@@ -123,7 +123,13 @@ def _converted(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
                 f"Type of feed value {value} with type {type(value)} is not compatible with Tensor "
                 f"type {object}. {error}"
             ) from None
-    return np.asarray(value, dtype)
+    try:
+        return np.asarray(value, dtype)
+    except TypeError:
+        array = np.asarray(value)
+        if array.dtype.kind != "c":
+            raise
+        return array.astype(dtype)  # which warns, as for arrays
 
 
 def _fits(array_shape: tuple[int, ...], shape: tuple[Dim, ...]) -> bool:

@@ -134,6 +134,10 @@ REASONS = {
         ImageProjectiveTransformV2 ImageProjectiveTransformV3 SparseSegmentMeanGrad
         SparseSegmentSqrtNGrad SparseSegmentSumGrad
     """,
+    "cells of LSTM and GRU as one operation, and their gradients; Flex has the cells": """
+        BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2 GRUBlockCell GRUBlockCellGrad
+        LSTMBlockCell LSTMBlockCellGrad
+    """,
     "comparisons that no layer writes; Flex": """
         ApproximateEqual InTopK
     """,

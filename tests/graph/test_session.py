@@ -293,7 +293,7 @@ def test_texts_are_fed():
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.placeholder(tf.string, [None])
         texts = np.array(["a", "\u00e9"], object)
-        assert session.run(x, {x: texts}).tolist() == [b"a", "\u00e9".encode()]
+        assert session.run(tf.identity(x), {x: texts}).tolist() == [b"a", "\u00e9".encode()]
         with pytest.raises(TypeError, match=r"Type of feed value .* is not compatible"):
             session.run(x, {x: [1]})
 

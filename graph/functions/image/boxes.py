@@ -30,6 +30,12 @@ def _float(number: TensorLike) -> Tensor:
     return convert_to_tensor(number, np.float32)
 
 
+def _as_float(tensor: Tensor) -> Tensor:
+    if tensor.dtype == np.float32:
+        return tensor
+    return ops.Cast(tensor, DstT=np.dtype(np.float32))
+
+
 def crop_and_resize(
     image: TensorLike,
     boxes: TensorLike,
@@ -162,17 +168,24 @@ def non_max_suppression_padded(
     """`non_max_suppression` filled up with 0, and how many boxes count; of several images, too.
 
     Args:
-        boxes: [..., boxes, 4].
-        scores: [..., boxes].
+        boxes: [..., boxes, 4], of any real type.
+        scores: [..., boxes], of the type of `score_threshold`: float32 where that is a number.
         max_output_size, iou_threshold, score_threshold, name: See `non_max_suppression`.
         pad_to_max_output_size: Whether the places are filled up; a must for several images.
         sorted_input, canonicalized_coordinates, tile_size: Taken for TensorFlow's sake: what they
             promise spares time there, and gives the same.
 
-    Raises ValueError for several images without padding.
+    Raises ValueError for several images without padding, TypeError for scores of another type.
     """
     with name_scope(name, "non_max_suppression_padded"):
         all_boxes, all_scores = convert_to_tensor(boxes), convert_to_tensor(scores)
+        threshold = convert_to_tensor(score_threshold)
+        if all_scores.dtype != threshold.dtype:
+            raise TypeError(
+                f"Input 'y' of 'Greater' Op has type {threshold.dtype.name} that does not match "
+                f"type {all_scores.dtype.name} of argument 'x'."
+            )
+        all_boxes, all_scores, threshold = map(_as_float, (all_boxes, all_scores, threshold))
         rank = None if all_boxes.sizes is None else len(all_boxes.sizes)
         if not pad_to_max_output_size and rank is not None and rank > 2:
             raise ValueError(
@@ -185,7 +198,7 @@ def non_max_suppression_padded(
                 *pair,
                 max_output_size,
                 _float(iou_threshold),
-                _float(score_threshold),
+                threshold,
                 pad_to_max_output_size=pad_to_max_output_size,
             )
             return indices, count

@@ -5,6 +5,7 @@ Run it in an environment with TensorFlow, which the tests themselves do without:
     python tests/graph/ops/make_goldens.py          # all
     python tests/graph/ops/make_goldens.py more     # op_goldens_more.npz of op_cases_more.py
     python tests/graph/ops/make_goldens.py images   # op_goldens_images.npz of op_cases_images.py
+    python tests/graph/ops/make_goldens.py recurrent   # op_goldens_recurrent.npz, likewise
 """
 
 import sys
@@ -16,6 +17,7 @@ import op_cases_images
 import op_cases_math
 import op_cases_more
 import op_cases_nn
+import op_cases_recurrent
 import tensorflow.compat.v1 as tf
 from op_cases import CASES
 from tensorflow.python.framework import op_def_library, op_def_registry
@@ -24,7 +26,7 @@ HERE = Path(__file__).parent
 CONFIG = tf.ConfigProto()  # the op itself, not what an optimizer makes of constants
 CONFIG.graph_options.rewrite_options.disable_meta_optimizer = True
 CONFIG.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
-TABLES = (op_cases_array, op_cases_images, op_cases_math, op_cases_more, op_cases_nn)
+TABLES = (op_cases_array, op_cases_math, op_cases_nn)
 
 
 def default(attr):
@@ -55,7 +57,11 @@ def run(case):
 
 
 def main():
-    tables = {"more": op_cases_more.MORE_CASES, "images": op_cases_images.IMAGE_CASES}
+    tables = {
+        "more": op_cases_more.MORE_CASES,
+        "images": op_cases_images.IMAGE_CASES,
+        "recurrent": op_cases_recurrent.RECURRENT_CASES,
+    }
     names = sys.argv[1:] or ["", *tables]
     for name in names:
         apart = [case for cases in tables.values() for case in cases]

@@ -8,6 +8,7 @@ import op_cases_images
 import op_cases_math
 import op_cases_more
 import op_cases_nn
+import op_cases_recurrent
 import pytest
 from op_cases import CASES
 
@@ -16,10 +17,16 @@ from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.core.signatures.signatures import signature_of
 
-TABLES = (op_cases_array, op_cases_images, op_cases_math, op_cases_more, op_cases_nn)
+TABLES = (
+    *(op_cases_array, op_cases_images, op_cases_math, op_cases_more, op_cases_nn),
+    op_cases_recurrent,
+)
 GOLDENS = {
     key: array
-    for name in ("op_goldens.npz", "op_goldens_images.npz", "op_goldens_more.npz")
+    for name in (
+        *("op_goldens.npz", "op_goldens_images.npz", "op_goldens_more.npz"),
+        "op_goldens_recurrent.npz",
+    )
     for key, array in np.load(Path(__file__).with_name(name)).items()
 }
 

@@ -5,6 +5,7 @@ What TensorFlow makes of them is stored in value_programs.json. Each gives what 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 
 import numpy as np
@@ -253,6 +254,61 @@ def gradients_of_loops(tf):
             [None if dx is None else float(session.run(dx, feeds)) for dx in row]
             for row in gradients
         ]
+
+
+@program
+def gradients_of_nested_loops(tf):
+    """None where no gradient of a result of the loop inside comes, zeros where one stops."""
+
+    def results(v, w, u):
+        def turn(j, a, b, c):
+            return j + 1, a * v, b + a, tf.stop_gradient(c) * 1.5
+
+        def inside(i, *abc):
+            return (i + 1, *tf.while_loop(lambda j, *_: j < 2, turn, [0, *abc])[1:])
+
+        _, a, b, c = tf.while_loop(lambda i, *_: i < 3, inside, [0, 1.0, w, u])
+        return [a, b, c, a + b]
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        xs = [tf.constant(value) for value in (2.0, 3.0, 4.0)]
+        gradients = [tf.gradients(y, xs) for y in results(*xs)]
+        return [[None if dx is None else float(session.run(dx)) for dx in row] for row in gradients]
+
+
+@program
+def complex_numbers_fed(tf):
+    """Complex numbers for real placeholders: what is imaginary is dropped, with a warning."""
+    numbers = 1 + 2j, [3 - 1j, 2], np.complex64(4 + 1j), np.array([5j])
+    with tf.Graph().as_default(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        xs = [tf.placeholder(dtype) for dtype in (tf.int32, tf.float32)]
+        return [run(tf, [tf.identity(x)], {x: number}) for x in xs for number in numbers]
+
+
+@program
+def types_of_boxes(tf):
+    """The types of boxes, scores and threshold that `non_max_suppression_padded` takes."""
+    boxes = np.array([[0, 0, 2, 2], [0, 0, 2, 1], [3, 3, 5, 5]])
+    scores = np.array([0.9, 0.8, 0.25])
+
+    def chosen(box_type, score_type, **keywords):
+        with tf.Graph().as_default():
+            inputs = tf.constant(boxes, box_type), tf.constant(scores, score_type), 3
+            padded = tf.image.non_max_suppression_padded(
+                *inputs, pad_to_max_output_size=True, **keywords
+            )
+            return [value.tolist() for value in tf.Session().run(padded)]
+
+    def refused(*types):
+        try:
+            return chosen(*types, score_threshold=0.5)
+        except TypeError as error:
+            return " ".join(str(error).split("TypeError: ")[-1].split())
+
+    types = ("float64 float32", "int32 float32", "float16 float32", "float32 float32")
+    rows = [chosen(*pair.split(), iou_threshold=0.4) for pair in types]
+    return [*rows, refused("float64", "float64"), refused("float32", "float16")]
 
 
 def _refusal(tf, session, fetch):
