@@ -226,6 +226,8 @@ class _Check:
         return number
 
     def _fail(self, op: Op, tensor: Tensor, actual: Any) -> None:
+        if op.kind == "RESHAPE" and 0 in (self.shapes.get(op.inputs[0]) or ()):
+            raise _InvalidSizes  # of no elements, -1 does not follow from their number
         raise ConverterError(
             f"{op.kind} '{tensor.name}': internal error, please report it: with "
             f"{', '.join(f'{name} = {n}' for name, n in sorted(self.numbers.items()))} it gives "

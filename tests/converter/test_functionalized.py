@@ -27,7 +27,7 @@ PROGRAMS = {
     "dead": 2,
     "limited_loops": 10,
     "loop": 5,
-    "filled_and_empty": 15,
+    "filled_and_empty": 17,
     "loop_in_branch_in_loop": 12,
     "maps_in_maps": 27,
     "nested": 13,
