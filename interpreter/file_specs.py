@@ -170,7 +170,8 @@ def _by_blocks(
     scales = numbers(int(details.scales))
     if scales is None:
         raise ModelError(f"tensor {index} is quantized by blocks and must name its scales")
-    zero_points = numbers(int(details.zero_points))
+    # Writers that set none, as AI Edge's quantizer, leave the format's 0; LiteRT reads none at all.
+    zero_points = numbers(int(details.zero_points) or -1)
     if zero_points is not None:
         zero_points = zero_points.astype(np.int64)
     blocks = Blocks(block, scales.astype(np.float32), zero_points, scales)

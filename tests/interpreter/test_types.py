@@ -149,14 +149,14 @@ def requested(case):
 LOOKED_UP = np.array([2, 0, 4], np.int32)
 
 
-def blockwise(kind, dtype, *, shape=(5, 64), block=32, output="FLOAT32"):
+def blockwise(kind, dtype, *, shape=(5, 64), block=32, output="FLOAT32", zero_points=-1):
     """A model with weights by blocks, its feeds, and the weights as float32."""
     random = np.random.default_rng(3)
     limit = {"INT8": 128, "INT4": 8, "INT2": 2}[dtype]
     values = random.integers(-limit, limit, shape)
     counts = (*shape[:-1], shape[-1] // block)
     scales = random.uniform(0.01, 0.1, counts).astype(np.float16)
-    details = record("BlockwiseQuantization")(scales=2, zero_points=-1, block_size=block)
+    details = record("BlockwiseQuantization")(scales=2, zero_points=zero_points, block_size=block)
     quantized = values.astype(TENSOR_TYPES[dtype])
     feed = LOOKED_UP if kind == "EMBEDDING_LOOKUP" else floats(3, shape[-1])
     tensors = [
@@ -184,6 +184,13 @@ def test_rows_of_blocks(dtype, output, litert):
     assert got.dtype == theirs.dtype
     np.testing.assert_array_equal(got, theirs)
     np.testing.assert_array_equal(got, real[LOOKED_UP].astype(got.dtype))
+
+
+def test_blocks_whose_writer_set_no_zero_points(litert):
+    content, feed, real = blockwise("EMBEDDING_LOOKUP", "INT4", zero_points=0)
+    got = answers(Interpreter(model_content=content), feed)[0]
+    np.testing.assert_array_equal(got, litert.run(content, [[feed]])[0][0])
+    np.testing.assert_array_equal(got, real[LOOKED_UP])
 
 
 @pytest.mark.parametrize("dtype", ["INT8", "INT4", "INT2"])
