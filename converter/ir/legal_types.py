@@ -28,6 +28,8 @@ from ...schema.tables import name_of
 from .graph import Op, Tensor
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from .builder import Builder
 
 WIDER = {
@@ -85,6 +87,12 @@ def has_kernel(op: Op) -> bool:
     """Whether LiteRT has a kernel for the types of `op`, as far as is known."""
     row = operator(op.kind)
     return row is None or row.accepts(*(list(map(code_of, ts)) for ts in (op.inputs, op.outputs)))
+
+
+def has_kernel_for(kind: str, inputs: Sequence[npt.DTypeLike], output: npt.DTypeLike) -> bool:
+    """Whether LiteRT has a kernel of a kind for these types, as far as is known."""
+    operands = [Tensor("", np.dtype(dtype), ()) for dtype in inputs]
+    return has_kernel(Op(kind, operands, [Tensor("", np.dtype(output), ())]))
 
 
 def runs_here(op: Op) -> bool:

@@ -9,7 +9,9 @@ import numpy as np
 from ..ir import dims
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
+from ..ir.legal_types import has_kernel_for
 from .driver import rewrite
+from .loop_values import MAX_RANK
 from .rewrite import builder, names, producer_of, replace_results, shares_graphs
 
 READS_ROWS = names("DYNAMIC_UPDATE_SLICE GATHER GATHER_ND")
@@ -17,10 +19,6 @@ READS_ROWS = names("DYNAMIC_UPDATE_SLICE GATHER GATHER_ND")
 READS_IN_BODY = READS_ROWS | {"SHAPE"}
 """With it those whose results in the body do not matter: without rows to write into it never runs.
 """
-PADDED = names("bool float32 int16 int32 int64 int8 uint8")
-"""Types that LiteRT pads."""
-MAX_RANK = 5
-"""Dimensions that LiteRT's SLICE takes."""
 
 
 @rewrite("WHILE")
@@ -64,7 +62,7 @@ def _may_lack_rows(op: Op, i: int) -> bool:
     sizes = x.sizes
     if not sizes or len(sizes) > MAX_RANK or dims.never_zero(sizes[0]) or x.quantization:
         return False
-    if producer_of(x, "FILL") is None and x.dtype.name not in PADDED:
+    if producer_of(x, "FILL") is None and not has_kernel_for("PAD", [x.dtype, np.int32], x.dtype):
         return False
     if producer_of(x, "DYNAMIC_UPDATE_SLICE") is not None:
         return False

@@ -12,7 +12,7 @@ from ...engine.run.faults import Fault
 from ...interpreter.plan.node import NeedsValue, NodeError
 from ..ir import pseudo
 from ..ir.graph import Graph, Op, Tensor, same_bits
-from ..ir.legal_types import has_kernel
+from ..ir.legal_types import has_kernel_for
 from ..ir.prepare import compute
 from .driver import rewrite
 from .rewrite import builder, may_learn, same_shape
@@ -69,7 +69,7 @@ def replace_empty_results(graph: Graph, op: Op) -> bool:
         return False
     if any(not t.is_static or 0 not in t.dims or t.is_variable for t in results):
         return False
-    if any(t.quantization or (graph.is_output(t) and not _fills(t)) for t in results):
+    if any(t.quantization or (graph.is_output(t) and not _fills(t.dtype)) for t in results):
         return False
     for old in results:
         shape = cast("tuple[int, ...]", old.sizes)
@@ -84,10 +84,9 @@ def replace_empty_results(graph: Graph, op: Op) -> bool:
     return True
 
 
-def _fills(result: Tensor) -> bool:
-    """Whether LiteRT's FILL gives its type."""
-    shape, value = (Tensor("", np.dtype(t), ()) for t in (np.int32, result.dtype))
-    return has_kernel(Op("FILL", [shape, value], [Tensor("", result.dtype, ())]))
+def _fills(dtype: np.dtype) -> bool:
+    """Whether LiteRT's FILL gives a type."""
+    return has_kernel_for("FILL", [np.int32, dtype], dtype)
 
 
 def _zero(dtype: np.dtype) -> np.ndarray:

@@ -353,7 +353,9 @@ def test_functions_may_be_among_classes_that_their_keras_reads(monkeypatch):
 
 def test_functions_are_read_by_the_keras_of_the_program(monkeypatch):
     def package(name):
-        load = lambda path, custom_objects, compile: name  # noqa: E731
+        def load(path, custom_objects, compile):
+            return name
+
         monkeypatch.setitem(
             sys.modules, name, SimpleNamespace(models=SimpleNamespace(load_model=load))
         )
